@@ -1,0 +1,191 @@
+"""The values that pass between stages: frozen, validated, numpy only.
+
+Sizes are always ``height, width``. Colour is RGB, uint8, ``(H, W, 3)`` outside of the
+network's own input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+ByteArray = NDArray[np.uint8]
+BoolArray = NDArray[np.bool_]
+
+PATCH_SIZE = 14
+"""Side of a ViT patch in pixels, the same for every Depth Anything network."""
+
+
+class Size(NamedTuple):
+    """Height and width in pixels."""
+
+    height: int
+    width: int
+
+    def __str__(self) -> str:
+        return f"{self.height}x{self.width}"
+
+
+class DepthKind(str, Enum):
+    """What a depth value means.
+
+    ``INVERSE_DEPTH``  1/z up to an unknown scale and shift; larger is nearer.
+    ``DEPTH``          z up to an unknown scale; larger is farther.
+    ``DEPTH_M``        z in metres; larger is farther.
+    ``CANONICAL``      z in metres at a focal length of 300 px:
+                       ``metres = focal_px * value / 300``; larger is farther.
+    ``NEAR``           [0, 1] over one picture, 1 is nearest.
+    """
+
+    INVERSE_DEPTH = "inverse_depth"
+    DEPTH = "depth"
+    DEPTH_M = "depth_m"
+    CANONICAL = "canonical_depth"
+    NEAR = "near"
+
+    @property
+    def larger_is_nearer(self) -> bool:
+        return self in (DepthKind.INVERSE_DEPTH, DepthKind.NEAR)
+
+    @property
+    def polarity(self) -> str:
+        """``larger_is_nearer`` or ``larger_is_farther``, as written in contracts."""
+        return "larger_is_nearer" if self.larger_is_nearer else "larger_is_farther"
+
+    @property
+    def unit(self) -> str:
+        """``m``, ``m*300/focal_px``, ``normalized`` or ``relative``."""
+        return {
+            DepthKind.DEPTH_M: "m",
+            DepthKind.CANONICAL: "m*300/focal_px",
+            DepthKind.NEAR: "normalized",
+        }.get(self, "relative")
+
+
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """A picture, upright, as 8-bit RGB.
+
+    Attributes:
+        rgb: ``(H, W, 3)`` uint8, orientation already applied.
+        path: where it came from, if from a file.
+        focal_35mm: EXIF focal length in 35 mm film equivalent, in millimetres.
+        notes: what was done on reading that a user may want to know, one clause each
+            ("first of 3 pages", "alpha composited over black").
+    """
+
+    rgb: ByteArray
+    path: Path | None = None
+    focal_35mm: float | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.rgb.dtype != np.uint8 or self.rgb.ndim != 3 or self.rgb.shape[2] != 3:
+            raise ValueError(f"Photo.rgb must be (H, W, 3) uint8, not {_describe(self.rgb)}")
+
+    @property
+    def size(self) -> Size:
+        return Size(*self.rgb.shape[:2])
+
+    def focal_px(self) -> float | None:
+        """Focal length in pixels from EXIF's 35 mm equivalent, or None.
+
+        35 mm film has a diagonal of 43.27 mm; the equivalence is by diagonal (CIPA DC-008).
+        """
+        if not self.focal_35mm:
+            return None
+        return self.focal_35mm * float(np.hypot(*self.size)) / float(np.hypot(36.0, 24.0))
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How a source picture lies inside the network's input, and so how to get back.
+
+    Attributes:
+        source: size of the picture.
+        network: size of the network's input.
+        top, left: first row and column of the picture's content in the input, pixels.
+        content: size of the content; the rest of the input is padding.
+        align_corners: whether the way back to ``source`` aligns corner centres
+            (``F.interpolate(align_corners=True)``) or half pixels.
+    """
+
+    source: Size
+    network: Size
+    top: int
+    left: int
+    content: Size
+    align_corners: bool = False
+
+    def __post_init__(self) -> None:
+        if (
+            min(self.top, self.left) < 0
+            or self.top + self.content.height > self.network.height
+            or self.left + self.content.width > self.network.width
+            or min(self.content) < 1
+        ):
+            raise ValueError(f"content does not lie inside the network's input: {self}")
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.top, self.top + self.content.height)
+
+    @property
+    def columns(self) -> slice:
+        return slice(self.left, self.left + self.content.width)
+
+
+@dataclass(frozen=True, eq=False)
+class DepthMap:
+    """A depth map that says what it is.
+
+    Attributes:
+        values: ``(H, W)`` float32.
+        kind: what the values mean (unit and polarity follow from it).
+        source_size: size of the picture it belongs to.
+        sky: ``(H, W)`` bool, True where the network saw sky; None without a sky head.
+        confidence: ``(H, W)`` float32, at least 1, larger is surer; None without.
+        model: name of the model that made it, or of the file.
+    """
+
+    values: FloatArray
+    kind: DepthKind
+    source_size: Size
+    sky: BoolArray | None = None
+    confidence: FloatArray | None = None
+    model: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.values.dtype != np.float32 or self.values.ndim != 2:
+            raise ValueError(f"DepthMap.values must be (H, W) float32, not {_describe(self.values)}")
+        for name in ("sky", "confidence"):
+            other = getattr(self, name)
+            if other is not None and other.shape != self.values.shape:
+                raise ValueError(f"DepthMap.{name} is {other.shape}, values {self.values.shape}")
+
+    @property
+    def size(self) -> Size:
+        return Size(*self.values.shape)
+
+    @property
+    def unit(self) -> str:
+        return self.kind.unit
+
+    @property
+    def polarity(self) -> str:
+        return self.kind.polarity
+
+    def __repr__(self) -> str:
+        low, high = float(self.values.min()), float(self.values.max())
+        return f"DepthMap({self.size} {self.kind.value}, {low:.4g} to {high:.4g} {self.unit})"
+
+
+def _describe(array: NDArray[np.generic]) -> str:
+    return f"{array.shape} {array.dtype}"
