@@ -139,9 +139,7 @@ class Contract:
     def with_kind(self, kind: DepthKind) -> Contract:
         """The same with its depth output declared to be ``kind``."""
         depth = self.depth
-        outputs = tuple(
-            OutputSpec.depth(o.name, kind) if o is depth else o for o in self.outputs
-        )
+        outputs = tuple(OutputSpec.depth(o.name, kind) if o is depth else o for o in self.outputs)
         return replace(self, outputs=outputs)
 
     def to_json(self) -> str:
@@ -202,9 +200,7 @@ class TensorInfo:
     shape: tuple[int | str | None, ...]
 
 
-def infer(
-    inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo], *, model: str
-) -> Contract:
+def infer(inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo], *, model: str) -> Contract:
     """What the signature of a file made elsewhere tells.
 
     Known from the signature: layout, dtype, sizes, which output is depth. Normalisation is

@@ -164,7 +164,9 @@ class DepthMap:
 
     def __post_init__(self) -> None:
         if self.values.dtype != np.float32 or self.values.ndim != 2:
-            raise ValueError(f"DepthMap.values must be (H, W) float32, not {_describe(self.values)}")
+            raise ValueError(
+                f"DepthMap.values must be (H, W) float32, not {_describe(self.values)}"
+            )
         for name in ("sky", "confidence"):
             other = getattr(self, name)
             if other is not None and other.shape != self.values.shape:

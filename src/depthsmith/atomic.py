@@ -1,0 +1,74 @@
+"""Files that appear under their final name only when whole."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from depthsmith.errors import OutputError
+
+_STALE_SECONDS = 3600.0
+
+
+@contextlib.contextmanager
+def atomic_path(target: Path) -> Iterator[Path]:
+    """Yield a path beside ``target`` to write to; flush and rename it when the block succeeds.
+
+    When the block fails, or the process is killed, ``target`` stays what it was. The yielded
+    path keeps the suffix of ``target``, so that libraries which choose a format by name work.
+    What a killed process left beside the target is removed by the next one, an hour later.
+
+    Raises:
+        OutputError: if the file cannot be written (no such folder, no permission, disk full).
+    """
+    part = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
+    with writing(target):
+        for stale in target.parent.glob(f".{_escape(target.stem)}.*.part{_escape(target.suffix)}"):
+            if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+                stale.unlink(missing_ok=True)
+    try:
+        with writing(target):
+            yield part
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(part, target)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Turn an ``OSError`` of the block into an `OutputError` that names ``target``.
+
+    Only errors of writing are meant: wrap nothing that also reads a user's input.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {_reason(error, target)}") from error
+
+
+def _reason(error: OSError, target: Path) -> str:
+    if error.errno == errno.ENOSPC:
+        return "the disk is full"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"no permission to write in {target.parent}"
+    if isinstance(error, FileNotFoundError):
+        return f"the folder {target.parent} does not exist"
+    if isinstance(error, NotADirectoryError):
+        return f"{target.parent} is not a folder"
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder; name a file"
+    return error.strerror or str(error)
+
+
+def _escape(text: str) -> str:
+    import glob
+
+    return glob.escape(text)
