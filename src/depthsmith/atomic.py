@@ -36,7 +36,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
             yield part
             with part.open("rb+") as file:
                 os.fsync(file.fileno())
-            os.replace(part, target)
+            part.replace(target)
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
