@@ -142,6 +142,25 @@ class Contract:
         outputs = tuple(OutputSpec.depth(o.name, kind) if o is depth else o for o in self.outputs)
         return replace(self, outputs=outputs)
 
+    def check_signature(self, inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo]) -> None:
+        """Make sure that the graph has the input and outputs that the contract names.
+
+        Raises:
+            ModelError: if it does not; the file was changed after it was written.
+        """
+        declared = {i.name: i.dtype for i in inputs}
+        if declared.get(self.input.name) != self.input.dtype:
+            raise ModelError(
+                f"the contract in the file does not belong to its graph: it names the input "
+                f"{self.input.name!r} ({self.input.dtype}), the graph has {declared}"
+            )
+        missing = {o.name for o in self.outputs} - {o.name for o in outputs}
+        if missing:
+            raise ModelError(
+                "the contract in the file does not belong to its graph: "
+                f"it names outputs that are not there ({', '.join(sorted(missing))})"
+            )
+
     def to_json(self) -> str:
         """JSON text, keys in declaration order, the same for the same contract."""
         document = {"format": FORMAT, **asdict(self)}
@@ -203,11 +222,11 @@ class TensorInfo:
 def infer(inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo], *, model: str) -> Contract:
     """What the signature of a file made elsewhere tells.
 
-    Known from the signature: layout, dtype, sizes, which output is depth. Normalisation is
-    known for uint8 (``none``: it must be inside) and for the names of the common exports
-    (``pixel_values``, ``image``: ImageNet). The kind is known for ``predicted_depth``
-    beside ``pixel_values`` (Transformers' Depth Anything V1/V2: inverse depth) and stays
-    None otherwise.
+    Known: layout, dtype, sizes, and which output is the depth. The normalisation is known
+    for uint8 (``none``: it must be inside) and for the input names of Depth Anything exports
+    (``pixel_values``, ``image``: ImageNet). ``pixel_values`` with ``predicted_depth`` also
+    tells the preprocessing, that of V1 and V2. The kind is never known: relative and metric
+    models of one family have the same signature.
 
     Raises:
         ModelError: if this is not a graph from one image to a depth map.
@@ -216,66 +235,73 @@ def infer(inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo], *, model:
         names = ", ".join(i.name for i in inputs) or "none"
         raise ModelError(f"a depth file has one image input; {model} has {len(inputs)} ({names})")
     image = inputs[0]
-    layout, (batch, height, width) = _layout(image, model)
     if image.dtype not in ("float32", "float16", "uint8"):
         raise ModelError(
             f"input {image.name!r} of {model} is {image.dtype}; expected float32, float16 or uint8"
         )
+    layout, batch, height, width = _layout(image, model)
     normalization: Normalization | None = None
     if image.dtype == "uint8":
         normalization = "none"
     elif image.name in ("pixel_values", "image"):
         normalization = "imagenet"
 
-    specs = [_output(o, model) for o in outputs if len(o.shape) >= 3]
-    depth = [s for s in specs if s.kind not in ("sky", "confidence")]
+    maps = [o for o in outputs if _can_be_map(o)]
+    extras = tuple(OutputSpec(o.name, kind) for o in maps if (kind := _extra_kind(o.name)))
+    depth = [o for o in maps if _extra_kind(o.name) is None]
     if not depth:
         raise ModelError(f"{model} has no output that can be a depth map")
-    named = [s for s in depth if "depth" in s.name.lower()]
-    if len(depth) > 1 and len(named) != 1:
+    chosen = [o for o in depth if "depth" in o.name.lower()] if len(depth) > 1 else depth
+    if len(chosen) != 1:
         raise ModelError(
             f"{model} has {len(depth)} outputs that can be the depth map "
-            f"({', '.join(s.name for s in depth)}); depthsmith cannot tell which"
+            f"({', '.join(o.name for o in depth)}); depthsmith cannot tell which"
         )
-    chosen = named[0] if len(named) == 1 else depth[0]
-    preprocessing: Preprocessing | None = None
-    if image.name == "pixel_values" and chosen.name == "predicted_depth":
-        preprocessing = "da2"
-    elif image.name == "image" and chosen.name == "depth":
-        preprocessing = "da3"
-    rest = tuple(s for s in specs if s.kind in ("sky", "confidence"))
+    transformers = image.name == "pixel_values" and chosen[0].name == "predicted_depth"
+    # A file made for a size that is no multiple of 14 knows what it does.
+    odd = any(d is not None and d % PATCH_SIZE for d in (height, width))
     return Contract(
         model=model,
         input=InputSpec(image.name, image.dtype, layout, normalization),
-        size=SizeRule(height, width, PATCH_SIZE, batch),
-        outputs=(chosen, *rest),
-        preprocessing=preprocessing,
+        size=SizeRule(height, width, 1 if odd else PATCH_SIZE, batch),
+        outputs=(OutputSpec(chosen[0].name, None), *extras),
+        preprocessing="da2" if transformers else None,
     )
 
 
-def _layout(
-    image: TensorInfo, model: str
-) -> tuple[Layout, tuple[int | None, int | None, int | None]]:
+def _layout(image: TensorInfo, model: str) -> tuple[Layout, int | None, int | None, int | None]:
+    """Layout, then batch, height and width where they are fixed."""
     shape = image.shape
-    dims = [d if isinstance(d, int) else None for d in shape]
+    dims = [d if isinstance(d, int) and d > 0 else None for d in shape]
     if len(shape) == 5 and dims[1] in (1, None) and dims[2] in (3, None):
-        return "NSCHW", (dims[0], dims[3], dims[4])
+        return "NSCHW", dims[0], dims[3], dims[4]
     if len(shape) == 4 and dims[1] == 3:
-        return "NCHW", (dims[0], dims[2], dims[3])
+        return "NCHW", dims[0], dims[2], dims[3]
     if len(shape) == 4 and dims[3] == 3:
-        return "NHWC", (dims[0], dims[1], dims[2])
-    if len(shape) == 4 and dims[1] is None and dims[3] is None:
-        return "NCHW", (dims[0], dims[2], None)
+        return "NHWC", dims[0], dims[1], dims[2]
+    # Exports that do not declare the 3: float is NCHW as in PyTorch, unless a name says else.
+    if len(shape) == 4 and dims[1] is None and "channel" in str(shape[1]).lower():
+        return "NCHW", dims[0], dims[2], dims[3]
+    if len(shape) == 4 and dims[3] is None and "channel" in str(shape[3]).lower():
+        return "NHWC", dims[0], dims[1], dims[2]
+    if len(shape) == 4 and dims[1] is None and image.dtype != "uint8":
+        return "NCHW", dims[0], dims[2], dims[3]
     raise ModelError(
         f"input {image.name!r} of {model} has shape {list(shape)}; "
         "expected [N,3,H,W], [N,H,W,3] or [N,1,3,H,W]"
     )
 
 
-def _output(output: TensorInfo, model: str) -> OutputSpec:
-    name = output.name.lower()
-    if "sky" in name:
-        return OutputSpec(output.name, "sky")
-    if "conf" in name:
-        return OutputSpec(output.name, "confidence")
-    return OutputSpec(output.name, None)
+def _can_be_map(output: TensorInfo) -> bool:
+    """Whether an output can be an image-sized map; cameras and poses have 3x3 and 3x4."""
+    last = output.shape[-2:]
+    small = len(last) == 2 and all(isinstance(d, int) and 0 < d <= 4 for d in last)
+    # Rank 0 is how ONNX Runtime shows a shape that is not declared at all.
+    return output.dtype.startswith("float") and len(output.shape) in (0, 3, 4) and not small
+
+
+def _extra_kind(name: str) -> str | None:
+    for word, kind in (("sky", "sky"), ("conf", "confidence")):
+        if word in name.lower():
+            return kind
+    return None
