@@ -20,6 +20,9 @@ Encoder = Literal["vits", "vitb", "vitl", "vitg"]
 POSITION_GRID = 37
 """Side of the learned position grid in patches: 518 / 14."""
 
+HEAD_HIDDEN = 32
+"""Channels before the last 1x1 convolution, the same in every network."""
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -27,8 +30,9 @@ class Architecture:
 
     Attributes:
         family: ``da1``, ``da2`` (also metric), ``da3`` (main series), ``da3mono``.
-        encoder: DINOv2 size.
         embed_dim, depth, num_heads: of the vision transformer.
+        mlp_dim: hidden channels of the feed-forward layer.
+        swiglu: whether the feed-forward layer is SwiGLU (DINOv2 giant) or GELU.
         out_layers: the four blocks whose output feeds the head, from 0.
         head: ``dpt``, ``dpt_sky`` (with a sky branch) or ``dual_dpt``.
         features: channels of the fusion blocks.
@@ -38,10 +42,11 @@ class Architecture:
     """
 
     family: Family
-    encoder: Encoder
     embed_dim: int
     depth: int
     num_heads: int
+    mlp_dim: int
+    swiglu: bool
     out_layers: tuple[int, int, int, int]
     head: Head
     features: int
@@ -55,18 +60,9 @@ class Architecture:
         return self.embed_dim // self.num_heads
 
     @property
-    def mlp_dim(self) -> int:
-        """Hidden channels of the feed-forward layer.
-
-        DINOv2's giant uses SwiGLU with two thirds of the width, rounded up to a multiple of
-        8 (``dinov2/layers/swiglu_ffn.py``).
-        """
-        hidden = 4 * self.embed_dim
-        return (hidden * 2 // 3 + 7) // 8 * 8 if self.swiglu else hidden
-
-    @property
-    def swiglu(self) -> bool:
-        return self.encoder == "vitg"
+    def position_tokens(self) -> int:
+        """Tokens of the learned position embedding: the class token and the 37x37 grid."""
+        return 1 + POSITION_GRID**2
 
     @property
     def feature_dim(self) -> int:
@@ -121,6 +117,16 @@ _DA3_LAYERS: dict[Encoder, tuple[tuple[int, int, int, int], int]] = {
 }
 
 
+def mlp_dim(embed_dim: int, *, swiglu: bool) -> int:
+    """Hidden channels of a DINOv2 feed-forward layer.
+
+    SwiGLU takes two thirds of the width, rounded up to a multiple of 8
+    (``dinov2/layers/swiglu_ffn.py``).
+    """
+    hidden = 4 * embed_dim
+    return (hidden * 2 // 3 + 7) // 8 * 8 if swiglu else hidden
+
+
 def architecture(
     family: Family, encoder: Encoder, *, max_depth_m: float | None = None
 ) -> Architecture:
@@ -132,8 +138,9 @@ def architecture(
     embed_dim, depth, num_heads = _ENCODERS[encoder]
     features, out_channels = _HEADS[encoder]
     base = Architecture(
-        family, encoder, embed_dim, depth, num_heads, _V2_LAYERS[encoder], "dpt",
-        features, out_channels, max_depth_m=max_depth_m,
+        family, embed_dim, depth, num_heads, mlp_dim(embed_dim, swiglu=encoder == "vitg"),
+        encoder == "vitg", _V2_LAYERS[encoder], "dpt", features, out_channels,
+        max_depth_m=max_depth_m,
     )  # fmt: skip
     if family == "da2":
         return base

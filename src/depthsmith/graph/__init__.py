@@ -1,0 +1,1 @@
+"""Networks as ONNX graphs, written with `onnxscript.nn` and filled from a checkpoint."""
