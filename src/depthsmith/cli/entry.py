@@ -1,0 +1,120 @@
+"""From arguments to an exit status; every error becomes one line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from depthsmith.errors import DepthsmithError, ExitCode
+
+ISSUES = "https://github.com/depthsmith/depthsmith/issues"
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the verb that ``arguments`` name; returns the exit status, raises nothing.
+
+    ``--debug`` may stand anywhere before a ``--``; it shows tracebacks of errors.
+    """
+    rest, debug = _take_debug(arguments)
+    _prepare_streams()
+    if not debug and not sys.warnoptions:
+        import warnings
+
+        warnings.simplefilter("ignore")  # libraries warn developers; a user cannot act on it
+    try:
+        status = _invoke(rest)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _complain("interrupted", debug, prefix="")
+        status = ExitCode.INTERRUPTED
+    except DepthsmithError as error:
+        _complain(str(error), debug)
+        status = error.exit_code
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Python must not try to flush again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = ExitCode.OUTPUT
+    except MemoryError:
+        _complain("not enough memory; use a smaller --resolution, or a smaller picture", debug)
+        status = ExitCode.BAD_INPUT
+    except Exception as error:
+        _complain(_describe(error), debug)
+        status = ExitCode.INTERNAL
+    return int(status)
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    """Parse and call; errors of usage become ``SystemExit``-free statuses here."""
+    import typer
+
+    from depthsmith.cli.group import app
+
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("depthsmith", list(arguments)) as context:
+            result = command.invoke(context)
+    except typer.Exit as leave:
+        return leave.exit_code
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not one of the parser's own
+            raise
+        _report_usage(error)
+        return ExitCode.USAGE
+    return int(result) if isinstance(result, int) else ExitCode.OK
+
+
+def _report_usage(error: Exception) -> None:
+    message = error.format_message()  # type: ignore[attr-defined]
+    if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
+        sys.stderr.write(f"{message}\n")
+        return
+    message = " ".join(message.split()).rstrip(".")
+    if message[1:2].islower():
+        message = message[0].lower() + message[1:]
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "depthsmith"
+    _complain(f"{message}; see `{path} --help`", debug=False)
+
+
+def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    head = [a for a in arguments[:end] if a != "--debug"]
+    rest = [*head, *arguments[end:]]
+    if os.name == "nt":  # no shell there expands *.jpg
+        import glob
+
+        rest = [p for a in rest for p in (glob.has_magic(a) and glob.glob(a)) or [a]]  # noqa: PTH207
+    return rest, len(head) < end
+
+
+def _prepare_streams() -> None:
+    """File names that are not text can be printed; so can any letter on any console."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        unicode = str(sys.stdout.encoding).lower().startswith("utf")
+        reconfigure(errors="surrogateescape" if unicode else "backslashreplace")
+
+
+def _complain(message: str, debug: bool, *, prefix: str = "error: ") -> None:
+    if debug:
+        traceback.print_exc()
+    print(f"depthsmith: {prefix}{message}", file=sys.stderr)
+
+
+def _describe(error: Exception) -> str:
+    """One line about an exception that nobody expected, with the place it came from."""
+    from depthsmith._version import __version__
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if f"{os.sep}depthsmith{os.sep}" in frame.filename]
+    where = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return (
+        f"a fault of depthsmith {__version__}{where} ({what}); "
+        f"run it again with --debug and report it at {ISSUES}"
+    )

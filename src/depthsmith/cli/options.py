@@ -1,0 +1,62 @@
+"""Options that several verbs share, so that they mean and say the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Optional
+
+import typer
+
+ProviderChoice = Literal["auto", "cpu", "cuda", "tensorrt", "directml", "coreml", "openvino"]
+KindChoice = Literal["inverse-depth", "depth", "depth-m", "canonical"]
+NormalizationChoice = Literal["imagenet", "zero-one", "none"]
+FamilyChoice = Literal["da1", "da2", "da3"]
+
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="NAME|FILE",
+        help="A model (see `depthsmith models`), an ONNX file, or auto: the best one here.",
+    ),
+]
+Provider = Annotated[
+    ProviderChoice,
+    typer.Option(
+        "--provider",
+        help="Where to run. What was asked for and does not load is an error.",
+    ),
+]
+Threads = Annotated[
+    Optional[int],  # noqa: UP045 - typer evaluates it on Python 3.10 too
+    typer.Option("--threads", min=1, metavar="N", help="CPU threads; all cores by default."),
+]
+AllowLicense = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--allow-license",
+        metavar="ID",
+        help="Accept this licence, for a model that is not under a permissive one.",
+    ),
+]
+Kind = Annotated[
+    Optional[KindChoice],  # noqa: UP045
+    typer.Option(
+        "--kind",
+        help="What an ONNX file made elsewhere gives: inverse-depth (larger is nearer), depth "
+        "(larger is farther), depth-m (metres), canonical (metres at a focal length of 300).",
+    ),
+]
+Normalization = Annotated[
+    Optional[NormalizationChoice],  # noqa: UP045
+    typer.Option(
+        "--normalization",
+        help="What an ONNX file made elsewhere takes: imagenet (mean and std), zero-one "
+        "(0 to 1), none (0 to 255).",
+    ),
+]
+Family = Annotated[
+    Optional[FamilyChoice],  # noqa: UP045
+    typer.Option("--family", help="Whose resizing `--fit official` follows, where unknown."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
