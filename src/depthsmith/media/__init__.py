@@ -1,0 +1,1 @@
+"""Pictures in, depth files and pictures out: Pillow, OpenCV and OpenEXR."""
