@@ -1,0 +1,121 @@
+"""``depthsmith inspect``: the contract of a file, or what can be told of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from depthsmith.cli import console
+from depthsmith.cli.options import Json
+
+if TYPE_CHECKING:
+    from depthsmith.contract import TensorInfo
+    from depthsmith.inspection import Inspection
+
+_NORMALIZATIONS = {
+    "imagenet": "ImageNet mean and std",
+    "zero_one": "0 to 1",
+    "none": "0 to 255",
+    None: "UNKNOWN",
+}
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(metavar="FILE.onnx", help="The ONNX file.")],
+    as_json: Json = False,
+) -> None:
+    """Show what goes into an ONNX file and what comes out.
+
+    Files written by depthsmith carry a contract. Of others, what the signature tells is
+    shown; the rest is marked UNKNOWN and has to be given when the file is used.
+    """
+    from depthsmith.inspection import inspect as inspect_file
+
+    found = inspect_file(file)
+    console.say(json.dumps(_document(found), indent=2) if as_json else _text(found))
+
+
+def _document(found: Inspection) -> dict[str, Any]:
+    def tensors(infos: tuple[TensorInfo, ...]) -> list[dict[str, Any]]:
+        return [{"name": i.name, "dtype": i.dtype, "shape": list(i.shape)} for i in infos]
+
+    return {
+        "file": str(found.path),
+        "size_bytes": found.size_bytes,
+        "carried": found.carried,
+        "contract": json.loads(found.contract.to_json()),
+        "signature": {
+            "inputs": tensors(found.signature.inputs),
+            "outputs": tensors(found.signature.outputs),
+        },
+        "unknown": found.unknown,
+    }
+
+
+def _text(found: Inspection) -> str:
+    contract = found.contract
+    shapes = {i.name: _shape(i) for side in found.signature for i in side}
+    image = contract.input
+    rows = [
+        ("file", f"{found.path} ({found.size_bytes / 1e6:.1f} MB)"),
+        ("contract", "in the file" if found.carried else "none; inferred from the signature"),
+        ("model", contract.model),
+        (
+            "input",
+            f"{image.name} {image.dtype} {shapes[image.name]} {image.layout} {image.color}, "
+            f"{_NORMALIZATIONS[image.normalization]}",
+        ),
+        ("size", _size(found)),
+    ]
+    for output in contract.outputs:
+        meaning = [output.kind or "UNKNOWN"]
+        if output.polarity:
+            meaning.append(output.polarity.replace("_", " "))
+        if output.unit and output.unit != "relative":
+            meaning.append(f"in {output.unit}")
+        rows.append(("output", f"{output.name} {shapes[output.name]} {', '.join(meaning)}"))
+    unnamed = {i.name for i in found.signature.outputs} - {o.name for o in contract.outputs}
+    rows += [("output", f"{name} {shapes[name]} not used") for name in sorted(unnamed)]
+    rows.append(("resizing", f"of {contract.preprocessing}" if contract.preprocessing else "-"))
+    if contract.source:
+        source = contract.source
+        origin = source.repository or source.file
+        revision = f" at {source.revision[:12]}" if source.revision else ""
+        rows.append(("weights", f"{origin}{revision}, SHA-256 {source.sha256[:16]}…"))
+        consent = ", allowed by --allow-license" if source.license_consent else ""
+        rows.append(("licence", f"{source.license or 'UNKNOWN'}{consent}"))
+    for title, part in (
+        ("build", contract.build),
+        ("verified", contract.verification),
+        ("accuracy", contract.accuracy),
+    ):
+        if part is not None:
+            rows.append((title, _flat(part)))
+        elif found.carried and title == "verified":
+            rows.append((title, "no"))
+    rows += [("not told", question) for question in found.unknown.values()]
+    return "\n".join(f"{title:<10}{value}" for title, value in rows)
+
+
+def _shape(info: TensorInfo) -> str:
+    return f"[{', '.join('?' if d is None else str(d) for d in info.shape)}]"
+
+
+def _size(found: Inspection) -> str:
+    rule = found.contract.size
+    if rule.fixed:
+        return str(rule.fixed)
+    height, width = (f"{side}" if side else "any" for side in (rule.height, rule.width))
+    return f"{height} x {width}, multiples of {rule.multiple_of}"
+
+
+def _flat(values: Mapping[str, Any]) -> str:
+    """A mapping as ``key value, key value``; what is nested stays JSON."""
+    return ", ".join(
+        f"{key} {value if isinstance(value, str | int | float) else json.dumps(value)}"
+        for key, value in values.items()
+    )
