@@ -1,0 +1,146 @@
+"""Names of outputs: all decided and all contradictions refused before work starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from depthsmith.errors import ImageError, UsageError
+from depthsmith.plan import FORMATS, plan
+
+
+@pytest.fixture
+def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """``a.jpg``, ``b.JPG``, ``notes.txt``, ``sub/c.png`` and ``sub/deep/a.jpg``."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jpg", "b.JPG", "notes.txt", "sub/c.png", "sub/deep/a.jpg"):
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return Path("in")
+
+
+def pairs(*inputs: Path, **options: object) -> list[tuple[str, str]]:
+    found = plan(list(inputs), **options)  # type: ignore[arg-type]
+    return [(job.photo.as_posix(), job.target.as_posix()) for job in found.jobs]
+
+
+def test_beside_the_photo_by_default(photos: Path) -> None:
+    assert pairs(photos / "a.jpg", photos / "sub/c.png") == [
+        ("in/a.jpg", "in/a_depth.png"),
+        ("in/sub/c.png", "in/sub/c_depth.png"),
+    ]
+
+
+def test_a_folder_of_photos(photos: Path) -> None:
+    assert pairs(photos) == [("in/a.jpg", "in/a_depth.png"), ("in/b.JPG", "in/b_depth.png")]
+
+
+def test_recursive_keeps_the_folders_below(photos: Path) -> None:
+    assert pairs(photos, output=Path("out"), recursive=True, format="exr") == [
+        ("in/a.jpg", "out/a_depth.exr"),
+        ("in/b.JPG", "out/b_depth.exr"),
+        ("in/sub/c.png", "out/sub/c_depth.exr"),
+        ("in/sub/deep/a.jpg", "out/sub/deep/a_depth.exr"),
+    ]
+
+
+def test_one_file_named_exactly(photos: Path) -> None:
+    assert pairs(photos / "a.jpg", output=Path("x.EXR")) == [("in/a.jpg", "x.EXR")]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "format"),
+    [
+        ("x.png", None, "png16"),
+        ("x.png", "png8", "png8"),
+        ("x.tif", None, "tiff"),
+        ("x.tif", "tiff", "tiff"),
+        ("x.npz", None, "npz"),
+        ("folder", None, "png16"),
+        ("folder", "pfm", "pfm"),
+    ],
+)
+def test_the_format_follows_the_name(
+    photos: Path, name: str, asked: str | None, format: str
+) -> None:
+    assert plan([photos / "a.jpg"], output=Path(name), format=asked).format == format
+
+
+def test_an_existing_folder_may_have_a_dot(photos: Path) -> None:
+    Path("v1.0").mkdir()
+    assert pairs(photos / "a.jpg", output=Path("v1.0")) == [("in/a.jpg", "v1.0/a_depth.png")]
+    assert pairs(photos / "a.jpg", output="v1.1/") == [("in/a.jpg", "v1.1/a_depth.png")]
+
+
+CONTRADICTIONS = {
+    "--format png16 contradicts": {"output": Path("x.exr"), "format": "png16"},
+    "no depth format is called .jpg": {"output": Path("x.jpg")},
+    "--format bmp is not one of png16": {"format": "bmp"},
+}
+
+
+@pytest.mark.parametrize("reason", CONTRADICTIONS)
+def test_contradictions(photos: Path, reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        plan([photos / "a.jpg"], **CONTRADICTIONS[reason])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("inputs", [["in/a.jpg", "in/b.JPG"], ["in/sub"]])
+def test_one_file_for_several_photos(photos: Path, inputs: list[str]) -> None:
+    with pytest.raises(UsageError, match="name a folder: -o x/"):
+        plan([Path(name) for name in inputs], output=Path("x.png"))
+
+
+def test_two_photos_for_one_file(photos: Path) -> None:
+    (photos / "a.png").touch()
+    with pytest.raises(UsageError, match=r"in/a\.jpg and in/a\.png would both become in/a_depth"):
+        plan([photos])
+    with pytest.raises(UsageError, match="would both become out/a_depth"):
+        plan([photos / "a.jpg", photos / "sub/deep/a.jpg"], output=Path("out"))
+
+
+def test_case_alone_does_not_keep_files_apart(photos: Path) -> None:
+    (photos / "A.jpeg").touch()
+    with pytest.raises(UsageError, match="would both become"):
+        plan([photos])
+
+
+def test_an_input_is_never_overwritten(photos: Path) -> None:
+    (photos / "c.png").touch()
+    with pytest.raises(UsageError, match="is an input and would be overwritten"):
+        plan([photos / "c.png"], output=photos / "c.png")
+    (photos / "a_depth.png").touch()
+    with pytest.raises(UsageError, match="is an input and would be overwritten"):
+        plan([photos / "a.jpg", photos / "a_depth.png"])
+    Path("link.png").symlink_to(photos / "c.png")
+    with pytest.raises(UsageError, match="is an input and would be overwritten"):
+        plan([photos / "c.png"], output=Path("link.png"))
+
+
+def test_own_outputs_in_folders_are_left_out_and_named_ones_are_not(photos: Path) -> None:
+    own = photos / "a_depth.png"
+    own.touch()
+    found = plan([photos], is_own_output=lambda path: path == own)
+    assert [job.photo.name for job in found.jobs] == ["a.jpg", "b.JPG"]
+    assert found.notes == ("left out 1 picture made by depthsmith itself",)
+    found = plan([own], is_own_output=lambda path: path == own)
+    assert [job.target.name for job in found.jobs] == ["a_depth_depth.png"]
+
+
+def test_skip_existing(photos: Path) -> None:
+    (photos / "a_depth.png").touch()
+    found = plan([photos / "a.jpg", photos / "b.JPG"], skip_existing=True)
+    assert [job.photo.name for job in found.jobs] == ["b.JPG"]
+    assert found.notes == ("skipped 1 picture, done already",)
+    assert len(plan([photos / "a.jpg"]).jobs) == 1
+
+
+def test_missing_inputs_are_refused_at_once(photos: Path) -> None:
+    with pytest.raises(ImageError, match=r"in/none\.jpg does not exist"):
+        plan([photos / "a.jpg", photos / "none.jpg"])
+
+
+def test_formats_are_those_of_the_issue() -> None:
+    assert list(FORMATS) == ["png16", "png8", "npy", "npz", "exr", "pfm", "tiff"]
