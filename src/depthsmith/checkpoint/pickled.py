@@ -240,6 +240,10 @@ def _ordered_dict(*items: object) -> dict[Any, Any]:
     return {}
 
 
+def _set(*_: object) -> None:
+    """Protocol 2 makes sets by a call. No tensor lies in one, so they stay empty."""
+
+
 def _size(*dims: object) -> object:
     return dims[0] if dims else ()
 
@@ -251,6 +255,8 @@ _KNOWN: Mapping[str, object] = {
     "torch._utils._rebuild_tensor_v3": _rebuild_v3,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter,
+    "__builtin__.set": _set,
+    "builtins.set": _set,
     "torch.Size": _size,
     "torch.storage.UntypedStorage": _Dtype(np.dtype(np.uint8)),
     **{f"torch.{name}": _Dtype(np.dtype(_DTYPES[d])) for name, d in _STORAGES.items()},
