@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from depthsmith.runtime.describe import read_contract
 from depthsmith.runtime.fake import FakeSession
-from depthsmith.runtime.providers import PROVIDER_CHOICES, available
+from depthsmith.runtime.providers import PROVIDER_CHOICES, available, first_choice
 from depthsmith.runtime.session import Session, Signature, open_session
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Session",
     "Signature",
     "available",
+    "first_choice",
     "open_session",
     "read_contract",
 ]

@@ -90,6 +90,14 @@ def available() -> tuple[str, ...]:
     return tuple(name for name in reversed(_ORT_NAMES) if _ORT_NAMES[name] in built)
 
 
+def first_choice(requested: str) -> str:
+    """The provider that will be tried first for ``requested`` (that is, for ``auto``)."""
+    if requested != "auto":
+        return requested
+    built = load_onnxruntime().get_available_providers()
+    return next((name for name in _AUTO if _ORT_NAMES[name] in built), "cpu")
+
+
 def short_name(ort_name: str) -> str:
     """``cuda`` for ``CUDAExecutionProvider``."""
     for name, theirs in _ORT_NAMES.items():

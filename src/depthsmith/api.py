@@ -1,0 +1,64 @@
+"""The Python way in: a model by name or file, ready to predict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from depthsmith.depth.fit import Method
+from depthsmith.model_store import AUTO, resolve
+from depthsmith.pipeline import Predictor
+from depthsmith.runtime import open_session
+
+
+def load(
+    model: str | Path = AUTO,
+    *,
+    provider: str = "auto",
+    fit: Method | None = None,
+    resolution: int | None = None,
+    threads: int | None = None,
+    kind: str | None = None,
+    normalization: str | None = None,
+    family: str | None = None,
+    allow_license: str | None = None,
+    progress: bool = False,
+) -> Predictor:
+    """A model that is ready to predict::
+
+        depth = depthsmith.load("da2-small").predict("photo.jpg")
+
+    Args:
+        model: a name (``da2-small``; see `depthsmith.MODELS`), an ONNX file, a weight file or
+            folder, or ``auto``: the best model under a permissive licence that is in the
+            cache, else da2-small. What has a name is fetched and built on first use.
+        provider: ``auto``, ``cpu``, ``cuda``, ``tensorrt``, ``directml``, ``coreml`` or
+            ``openvino``. What was asked for and does not load is an error.
+        fit: ``official`` resizes as the model's authors do, and is the default for files of
+            free size; ``letterbox`` pads, the default for fixed sizes; ``stretch`` fills.
+        resolution: target side of the network's input in pixels, for files of free size.
+        threads: CPU threads; None for all cores.
+        kind, normalization, family: of an ONNX file made elsewhere, what it does not tell:
+            ``inverse-depth``, ``depth``, ``depth-m`` or ``canonical``; ``imagenet``,
+            ``zero-one`` or ``none``; ``da1``, ``da2`` or ``da3``.
+        allow_license: licence id that you consent to, for weights that are not under a
+            permissive one.
+        progress: show bars on stderr while fetching, if that is a terminal.
+
+    Raises:
+        UsageError: for a name or an option that does not exist, or contradicts the file.
+        LicenseError, FetchError: if the weights may not, or cannot, be had.
+        ModelError: if the file cannot be loaded, or does not tell what it means.
+        ProviderError: if the provider is not there.
+    """
+    found = resolve(model, provider=provider, allow_license=allow_license, progress=progress)
+    session = open_session(found.path, provider=provider, threads=threads)
+    predictor = Predictor(
+        session,
+        fit=fit,
+        resolution=resolution,
+        kind=kind,
+        normalization=normalization,
+        family=family,
+    )
+    predictor.notes = tuple(note for note in (found.note, *session.notes) if note)
+    return predictor
