@@ -144,10 +144,11 @@ def test_a_real_photo_as_upstream_prepares_and_restores_it(name: str) -> None:
 
     photo = getattr(data, name)()[:-1, :-2]  # 399x598 and 426x638
     image, size = DepthAnythingV2.image2tensor(None, photo[..., ::-1])
-    mean = image.mean(dim=1, keepdim=True)
+    # In float32 torch rounds the sampling positions, to 2e-5 of the range on these photos.
+    mean = image.mean(dim=1, keepdim=True).double()
     expected = F.interpolate(mean, size, mode="bilinear", align_corners=True)[0, 0].numpy()
     found = Predictor(FakeSession(DA2)).predict(photo).values
-    assert np.abs(found - expected).max() <= 1e-5 * np.ptp(expected)
+    assert np.abs(found - expected).max() <= 2e-6 * np.ptp(expected)
 
 
 def test_sky_is_pushed_to_the_far_end_of_the_rest() -> None:
