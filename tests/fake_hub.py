@@ -110,7 +110,8 @@ class FakeHub:
         self.storage = f"http://localhost:{self._server.server_port}"
 
     def __enter__(self) -> FakeHub:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        serve = self._server.serve_forever
+        threading.Thread(target=serve, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -216,6 +217,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b"a hub", {})
         elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/(.+))?", path):
             self._model(match[1], match[2] or "main")
+        elif match := re.fullmatch(r"/api/models/([^/]+/[^/]+)/tree/(.+)", path):
+            self._tree(match[1], match[2])
         elif match := re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
             self._file(match[1], match[2], match[3], fault)
         elif match := re.fullmatch(r"/storage/([0-9a-f]{64})", path):
@@ -270,6 +273,18 @@ class _Handler(BaseHTTPRequestHandler):
             "siblings": siblings,
         }
         self._send(json.dumps(document).encode(), {"Content-Type": "application/json"})
+
+    def _tree(self, name: str, revision: str) -> None:
+        repository = self._repository(name, revision)
+        if repository is None:
+            return
+        entries: list[dict[str, Any]] = []
+        for path, file in repository.files.items():
+            entry = {"type": "file", "path": path, "size": len(file.data), "oid": file.git_sha1}
+            if file.large:
+                entry["lfs"] = {"oid": file.sha256, "size": len(file.data), "pointerSize": 134}
+            entries.append(entry)
+        self._send(json.dumps(entries).encode(), {"Content-Type": "application/json"})
 
     def _file(self, name: str, revision: str, file_name: str, fault: _Fault | None) -> None:
         repository = self._repository(name, revision)

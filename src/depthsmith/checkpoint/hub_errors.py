@@ -101,8 +101,9 @@ def _explain_disk(error: BaseException) -> str | None:
         return None
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename:
-        return f"no permission to write {error.filename}; set HF_HOME to a folder of yours"
+    if error.errno and error.filename:
+        reason = (error.strerror or type(error).__name__).lower()
+        return f"{reason}: {error.filename}; set HF_HOME to a folder that can be written"
     return None
 
 
