@@ -18,7 +18,7 @@ from depthsmith.errors import ModelError, UsageError
 from depthsmith.inspection import contract_of, unknown
 from depthsmith.media.photo import read_photo
 from depthsmith.runtime import Session
-from depthsmith.types import DepthMap, Photo, Placement
+from depthsmith.types import DepthMap, Photo, Placement, Size
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -163,7 +163,23 @@ class Predictor:
             InputError: if memory runs out.
         """
         wanted = Wanted(as_, span, focal_px, fov_deg)
+        self.check(wanted)
         return self.predict_photo(_photo(image)).as_wanted(wanted)
+
+    def check(self, wanted: Wanted) -> None:
+        """Make sure that depth maps can be had as ``wanted``, before any work is done.
+
+        A focal length that a photo may still bring along is not missed.
+
+        Raises:
+            UsageError: if they cannot.
+        """
+        kind = self.contract.kind
+        assert kind is not None  # `contract_of` has made sure
+        any_map = DepthMap(
+            np.ones((1, 1), np.float32), kind, Size(1, 1), model=self.contract.model
+        )
+        convert(any_map, wanted.as_, span=wanted.span, network_focal_px=1.0)
 
     def predict_photo(self, photo: Photo) -> Prediction:
         """The same for a photo that was read already, kept with it."""
@@ -183,6 +199,7 @@ class Predictor:
         Raises:
             as `predict`.
         """
+        self.check(wanted)
         photos: list[Photo] = []
         fitted: list[Fitted] = []
         limit = 1 if self.contract.size.batch else max(1, batch_size)

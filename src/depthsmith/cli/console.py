@@ -56,7 +56,10 @@ def progress(description: str, total: int) -> Iterator[Advance]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # Results in a pipe must stay there; on a terminal they are drawn above the bar.
+    to_terminal = sys.stdout.isatty()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=to_terminal) as bar:
         task = bar.add_task(description, total=total)
 
         def advance(next_step: str) -> None:

@@ -73,7 +73,7 @@ def _report_usage(error: Exception) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
         sys.stderr.write(f"{message}\n")
         return
-    message = " ".join(message.split()).rstrip(".")
+    message = " ".join(message.split()).rstrip(".").replace("Value error, ", "")
     if message[1:2].islower():
         message = message[0].lower() + message[1:]
     context = getattr(error, "ctx", None)

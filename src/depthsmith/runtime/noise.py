@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -38,6 +39,7 @@ def captured() -> Iterator[Noise]:
     opening of a session that is not the CPU's, and nowhere else.
     """
     noise = Noise()
+    printed = io.StringIO()  # where sys.stdout is not descriptor 1, as in a notebook
     with _LOCK, tempfile.TemporaryFile() as sink, contextlib.ExitStack() as stack:
         for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
             # No such descriptor in a program without a console.
@@ -47,14 +49,14 @@ def captured() -> Iterator[Noise]:
                 saved = os.dup(descriptor)
                 stack.callback(_restore, saved, descriptor)
                 os.dup2(sink.fileno(), descriptor)
+        stack.enter_context(contextlib.redirect_stdout(printed))
         try:
             yield noise
         finally:
-            for stream in (sys.stdout, sys.stderr):
-                with contextlib.suppress(AttributeError, ValueError, OSError):
-                    stream.flush()
+            with contextlib.suppress(AttributeError, ValueError, OSError):
+                sys.stderr.flush()
             sink.seek(0)
-            noise.text = sink.read().decode(errors="replace")
+            noise.text = sink.read().decode(errors="replace") + printed.getvalue()
 
 
 def _restore(saved: int, descriptor: int) -> None:
