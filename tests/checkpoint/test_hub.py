@@ -419,7 +419,16 @@ def test_unknown_names(hub: FakeHub) -> None:
         fetch("nobody/nothing")
     with pytest.raises(FetchError, match="has no revision v9"):
         fetch(NAME, revision="v9")
-    for repository in ("nothing", "a/b/c", "../x", "a/..", "a b/c", "https://x/y", ""):
+    for repository in (
+        "nothing",
+        "a/b/c",
+        "../x",
+        "a/..",
+        "a b/c",
+        "https://x/y",
+        "",
+        "a/" + "b" * 95,
+    ):
         with pytest.raises(UsageError, match="is not a hub id"):
             fetch(repository)
     for revision in ("../../x", "/x", "a b", "-x"):
@@ -537,6 +546,23 @@ def test_copy_of_another_program_is_checked_online(hub: FakeHub, tmp_path: Path)
     hub.requests.clear()
     assert fetch(NAME, allow_license="cc-by-nc-4.0").license == "cc-by-nc-4.0"
     assert len(hub.requests) == 1, "nothing is fetched again"
+
+
+def test_cache_without_links(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows: the snapshot holds the files themselves."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_SYMLINKS", True)
+    hub.add(NAME, FILES)
+    hub.fail("GET /storage", "corrupt")
+    with pytest.raises(FetchError, match="it was removed"):
+        fetch(NAME)
+    assert "model.safetensors" not in downloaded(tmp_path)
+    hub.behave()
+    got = fetch(NAME)
+    assert not got.path.is_symlink()
+    assert got.path.read_bytes() == WEIGHTS
+    assert cached(NAME) == got
 
 
 def test_hub_reachable(hub: FakeHub) -> None:

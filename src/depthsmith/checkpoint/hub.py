@@ -19,7 +19,7 @@ from depthsmith.errors import CheckpointError, FetchError, UsageError
 
 CONFIG = "config.json"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_REPOSITORY = re.compile(r"(?!.{97})[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _REVISION = re.compile(r"(?!.*\.\.)[\w][\w./-]*", re.ASCII)
 
 
