@@ -1,0 +1,192 @@
+"""Depth maps in files that say what they are, and back.
+
+========  =============================================  ====================================
+format    values                                         what they mean is kept in
+========  =============================================  ====================================
+png16     16-bit levels, see `depth_levels`              tEXt ``depthsmith``, JSON
+png8      8-bit levels                                   the same
+tiff      float32, one deflated page                     ImageDescription, JSON
+exr       float32; channel ``Z`` for the kinds that are  attribute ``depthsmith``, JSON
+          depth, ``Y`` for the others; ``sky`` and
+          ``confidence`` where there are any
+npz       float32 ``depth``; ``sky``, ``confidence``     ``kind``, ``unit``, ``polarity``,
+          where there are any                            ``model``, ``header`` (JSON)
+npy       float32                                        nothing: kind and unit are lost
+pfm       float32                                        nothing: kind and unit are lost
+========  =============================================  ====================================
+
+The JSON has ``kind``, ``unit``, ``polarity``, ``scale``, ``offset``, ``invalid``, ``model``,
+``source_size`` and ``notes``. What is not finite is NaN in the float formats.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, PngImagePlugin, TiffImagePlugin
+
+from depthsmith.atomic import atomic_path
+from depthsmith.errors import UsageError
+from depthsmith.media.depth_levels import HEADER_FORMAT, KEY, quantize
+from depthsmith.media.depth_reading import read_depth
+from depthsmith.types import DepthMap, FloatArray
+
+__all__ = ["SUFFIXES", "DepthFormat", "format_of", "is_own_output", "read_depth", "write_depth"]
+
+DepthFormat = Literal["png16", "png8", "npy", "npz", "exr", "pfm", "tiff"]
+
+SUFFIXES: dict[DepthFormat, str] = {
+    "png16": ".png",
+    "png8": ".png",
+    "npy": ".npy",
+    "npz": ".npz",
+    "exr": ".exr",
+    "pfm": ".pfm",
+    "tiff": ".tiff",
+}
+
+
+def write_depth(path: Path, depth: DepthMap, format: str | None = None) -> tuple[str, ...]:
+    """Write a depth map; the file is there whole or not at all.
+
+    Args:
+        path: of the file; its folder exists.
+        depth: of any kind.
+        format: one of `SUFFIXES`; None chooses by the suffix of ``path`` (``.png``: png16).
+
+    Returns:
+        Notes on what a user may want to know, such as a coarser step than a millimetre.
+
+    Raises:
+        UsageError: if the format is unknown or does not go with the suffix.
+        OutputError: if the file cannot be written.
+    """
+    chosen = format_of(path, format)
+    notes: tuple[str, ...] = ()
+    levels: NDArray[Any] | None = None
+    header = _header(depth)
+    if chosen in ("png16", "png8"):
+        levels, quantization, notes = quantize(depth, 16 if chosen == "png16" else 8)
+        header |= {
+            "scale": quantization.scale,
+            "offset": quantization.offset,
+            "invalid": quantization.invalid,
+        }
+    text = json.dumps(header)
+    with atomic_path(path) as part:
+        if levels is not None:
+            _write_png(part, levels, text)
+        else:
+            values = np.where(np.isfinite(depth.values), depth.values, np.float32(np.nan))
+            _FLOAT_WRITERS[chosen](part, values, depth, text)
+    return notes
+
+
+def format_of(path: Path, format: str | None = None) -> DepthFormat:
+    """The format of a file by name, or by the suffix of ``path``.
+
+    Raises:
+        UsageError: if there is none of that name or suffix, or the two contradict.
+    """
+    suffix = ".tiff" if path.suffix.lower() == ".tif" else path.suffix.lower()
+    fitting: list[DepthFormat] = [name for name, ends in SUFFIXES.items() if ends == suffix]
+    if format is None:
+        if not fitting:
+            known = ", ".join(dict.fromkeys(SUFFIXES.values()))
+            raise UsageError(f"no depth format ends with {path.suffix!r}; use {known}")
+        return fitting[0]
+    for name in get_args(DepthFormat):
+        if name == format:
+            if name not in fitting:
+                raise UsageError(f"{format} files end with {SUFFIXES[name]}, not {path.name!r}")
+            return name  # type: ignore[no-any-return]
+    raise UsageError(f"no depth format is called {format!r}; use one of {', '.join(SUFFIXES)}")
+
+
+def is_own_output(path: Path) -> bool:
+    """Whether a picture file was written by depthsmith (depth map, or colour picture)."""
+    with contextlib.suppress(Exception), Image.open(path) as image:
+        if isinstance(image, TiffImagePlugin.TiffImageFile):
+            return f'"{KEY}"' in str(image.tag_v2.get(270, ""))
+        return KEY in image.info or KEY.encode() in bytes(image.info.get("exif", b""))
+    return False
+
+
+def _header(depth: DepthMap) -> dict[str, Any]:
+    return {
+        KEY: HEADER_FORMAT,
+        "kind": depth.kind.value,
+        "unit": depth.unit,
+        "polarity": depth.polarity,
+        "model": depth.model,
+        "source_size": list(depth.source_size),
+        "notes": list(depth.notes),
+    }
+
+
+def _write_png(path: Path, levels: NDArray[Any], text: str) -> None:
+    info = PngImagePlugin.PngInfo()
+    info.add_text(KEY, text)
+    Image.fromarray(levels).save(path, "PNG", pnginfo=info)
+
+
+def _write_tiff(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+    options = {"compression": "tiff_adobe_deflate", "tiffinfo": {270: text}}
+    Image.fromarray(values).save(path, "TIFF", **options)
+
+
+def _write_pfm(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+    Image.fromarray(values).save(path, "PPM")
+
+
+def _write_npy(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+    with path.open("wb") as file:
+        np.save(file, values)
+
+
+def _write_npz(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+    words = {"kind": depth.kind.value, "unit": depth.unit, "polarity": depth.polarity}
+    maps: dict[str, NDArray[Any]] = {"depth": values}
+    maps |= {name: np.array(word) for name, word in words.items()}
+    maps |= {"model": np.array(depth.model), "header": np.array(text)}
+    maps |= _companions(depth)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **maps)  # type: ignore[arg-type]
+
+
+def _write_exr(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+    import OpenEXR
+
+    channels = {"Y" if depth.kind.larger_is_nearer else "Z": values}
+    for name, companion in _companions(depth).items():
+        channels[name] = companion.astype(np.float32)
+    header = {
+        "compression": OpenEXR.ZIP_COMPRESSION,
+        "type": OpenEXR.scanlineimage,
+        KEY: text,
+    }
+    path.touch()  # says clearly what is wrong with the folder, which OpenEXR does not
+    try:
+        OpenEXR.File(header, channels).write(str(path))
+    except RuntimeError as error:
+        raise OSError(" ".join(str(error).split())) from error
+
+
+def _companions(depth: DepthMap) -> dict[str, NDArray[Any]]:
+    both = {"sky": depth.sky, "confidence": depth.confidence}
+    return {name: values for name, values in both.items() if values is not None}
+
+
+_FLOAT_WRITERS: dict[str, Callable[[Path, FloatArray, DepthMap, str], None]] = {
+    "tiff": _write_tiff,
+    "pfm": _write_pfm,
+    "npy": _write_npy,
+    "npz": _write_npz,
+    "exr": _write_exr,
+}

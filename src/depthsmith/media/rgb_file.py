@@ -1,0 +1,47 @@
+"""Write colour pictures: colour maps, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from depthsmith.atomic import atomic_path
+from depthsmith.errors import UsageError
+from depthsmith.media.depth_levels import KEY
+from depthsmith.types import ByteArray
+
+_EXIF_SOFTWARE = 0x0131
+# Pillow's format, its options, and the largest side that the format can hold.
+_FORMATS: dict[str, tuple[str, dict[str, Any], int]] = {
+    ".png": ("PNG", {}, 2**31 - 1),
+    ".jpg": ("JPEG", {"quality": 95, "subsampling": 0}, 65500),
+    ".jpeg": ("JPEG", {"quality": 95, "subsampling": 0}, 65500),
+    ".webp": ("WEBP", {"lossless": True}, 16383),
+}
+
+
+def write_rgb(path: Path, rgb: ByteArray) -> None:
+    """Write a picture as PNG, JPEG (quality 95, full chroma) or lossless WebP by its suffix.
+
+    The file is there whole or not at all, and names depthsmith as its software.
+
+    Args:
+        path: of the file; its folder exists.
+        rgb: ``(H, W, 3)`` uint8.
+
+    Raises:
+        UsageError: for another suffix, or a picture too large for the format.
+        OutputError: if the file cannot be written.
+    """
+    if path.suffix.lower() not in _FORMATS:
+        raise UsageError(f"a picture cannot be written as {path.name!r}; use .png, .jpg or .webp")
+    name, options, limit = _FORMATS[path.suffix.lower()]
+    if max(rgb.shape[:2]) > limit:
+        raise UsageError(f"{name} holds at most {limit} pixels a side; use .png")
+    image = Image.fromarray(rgb)
+    exif = Image.Exif()
+    exif[_EXIF_SOFTWARE] = KEY
+    with atomic_path(path) as part:
+        image.save(part, name, exif=exif, **options)
