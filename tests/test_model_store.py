@@ -11,6 +11,7 @@ import pytest
 from safetensors.numpy import save
 
 from depthsmith import model_store
+from depthsmith.atomic import atomic_path
 from depthsmith.catalog import MODELS, ModelCard
 from depthsmith.contract import Source
 from depthsmith.errors import (
@@ -43,9 +44,10 @@ class Builds:
         attention: str,
     ) -> None:
         self.calls.append((weights, card, source, attention))
-        mean_model(target)
-        if self.failure:
-            raise self.failure
+        with atomic_path(target) as part:
+            mean_model(part)
+            if self.failure:
+                raise self.failure
 
 
 @pytest.fixture
@@ -87,8 +89,8 @@ def test_a_name_is_fetched_and_built_once(hub: FakeHub, builds: Builds, tmp_path
     asked = len(hub.requests)
     again = resolve("DA2_Small", provider="cpu", build=builds)
     assert (again, len(builds.calls), len(hub.requests)) == (first, 1, asked)
-    assert cached_models(tmp_path) == [first.path.name]
-    assert source.sha256[:16] in first.path.name
+    assert cached_models(tmp_path) == [first.name]
+    assert source.sha256[:16] in first.name
 
 
 def test_compiling_providers_get_standard_operations(hub: FakeHub, builds: Builds) -> None:
@@ -96,7 +98,7 @@ def test_compiling_providers_get_standard_operations(hub: FakeHub, builds: Build
     fused = resolve("da2-small", provider="cuda", build=builds)
     portable = resolve("da2-small", provider="tensorrt", build=builds)
     assert [call[3] for call in builds.calls] == ["fused", "portable"]
-    assert fused.path != portable.path
+    assert fused != portable
 
 
 def test_other_weights_make_another_file(hub: FakeHub, builds: Builds) -> None:
@@ -105,7 +107,7 @@ def test_other_weights_make_another_file(hub: FakeHub, builds: Builds) -> None:
     publish(hub, "da2-small", fill=1.0)
     model_store.pull("da2-small")
     second = resolve("da2-small", provider="cpu", build=builds)
-    assert first.path != second.path and len(builds.calls) == 2
+    assert first != second and len(builds.calls) == 2
 
 
 def test_a_failed_build_leaves_nothing(hub: FakeHub, builds: Builds, tmp_path: Path) -> None:
@@ -133,16 +135,21 @@ def test_auto_takes_the_best_permissive_model_here(hub: FakeHub, builds: Builds)
     publish(hub, "da3-base")
     model_store.pull("da2-large", allow_license="cc-by-nc-4.0")
     model_store.pull("da1-small")
-    found = resolve("auto", provider="cpu", build=builds)
-    assert found.note == "using da1-small, the best model in the cache"
+    said: list[str] = []
+    resolve("auto", provider="cpu", build=builds, announce=said.append)
+    assert said == [
+        "using da1-small, the best model here", "building da1-small for its first use"
+    ]  # fmt: skip
     model_store.pull("da3-base")
-    assert "using da3-base" in resolve("auto", provider="cpu", build=builds).note
+    resolve("auto", provider="cpu", build=builds, announce=said.append)
+    assert said[2] == "using da3-base, the best model here"
 
 
 def test_auto_fetches_da2_small_where_nothing_is(hub: FakeHub, builds: Builds) -> None:
     publish(hub, "da2-small")
-    found = resolve("auto", provider="cpu", build=builds)
-    assert found.note == "using da2-small, fetched from the hub"
+    said: list[str] = []
+    resolve("auto", provider="cpu", build=builds, announce=said.append)
+    assert said[0] == "no model is here; using da2-small"
 
 
 def test_auto_says_how_to_get_one(
@@ -161,8 +168,8 @@ def test_every_permissive_model_has_a_place_in_the_order() -> None:
 
 def test_files_are_taken_as_they_are(tmp_path: Path, builds: Builds) -> None:
     path = mean_model(tmp_path / "da2-small.onnx")
-    assert resolve(path, build=builds).path == path
-    assert resolve(str(path), build=builds).path == path
+    assert resolve(path, build=builds) == path
+    assert resolve(str(path), build=builds) == path
     with pytest.raises(ModelError, match="there is no file"):
         resolve("none.onnx", build=builds)
     with pytest.raises(CheckpointError, match="no weights"):

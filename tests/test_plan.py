@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from depthsmith.errors import ImageError, UsageError
-from depthsmith.plan import FORMATS, plan
+from depthsmith.media.depth_file import write_depth
+from depthsmith.plan import plan
+from depthsmith.types import DepthKind, DepthMap, Size
 
 
 @pytest.fixture
@@ -75,9 +78,11 @@ def test_an_existing_folder_may_have_a_dot(photos: Path) -> None:
 
 
 CONTRADICTIONS = {
-    "--format png16 contradicts": {"output": Path("x.exr"), "format": "png16"},
-    "no depth format is called .jpg": {"output": Path("x.jpg")},
-    "--format bmp is not one of png16": {"format": "bmp"},
+    "png16 files end with .png": {"output": Path("x.exr"), "format": "png16"},
+    "no depth format ends with '.jpg'": {"output": Path("x.jpg")},
+    "no depth format is called 'bmp'": {"format": "bmp"},
+    "--format exr is for depth": {"picture": True, "format": "exr"},
+    "cannot be written as x.exr": {"picture": True, "output": Path("x.exr")},
 }
 
 
@@ -119,13 +124,20 @@ def test_an_input_is_never_overwritten(photos: Path) -> None:
         plan([photos / "c.png"], output=Path("link.png"))
 
 
+def test_pictures_have_suffixes_of_pictures(photos: Path) -> None:
+    assert pairs(photos / "a.jpg", output="x.webp", picture=True) == [("in/a.jpg", "x.webp")]
+    assert pairs(photos / "a.jpg", picture=True) == [("in/a.jpg", "in/a_depth.png")]
+    assert plan([photos / "a.jpg"], picture=True).format is None
+
+
 def test_own_outputs_in_folders_are_left_out_and_named_ones_are_not(photos: Path) -> None:
     own = photos / "a_depth.png"
-    own.touch()
-    found = plan([photos], is_own_output=lambda path: path == own)
+    depth = DepthMap(np.ones((2, 2), np.float32), DepthKind.NEAR, Size(2, 2))
+    write_depth(own, depth)
+    found = plan([photos])
     assert [job.photo.name for job in found.jobs] == ["a.jpg", "b.JPG"]
     assert found.notes == ("left out 1 picture made by depthsmith itself",)
-    found = plan([own], is_own_output=lambda path: path == own)
+    found = plan([own])
     assert [job.target.name for job in found.jobs] == ["a_depth_depth.png"]
 
 
@@ -140,7 +152,3 @@ def test_skip_existing(photos: Path) -> None:
 def test_missing_inputs_are_refused_at_once(photos: Path) -> None:
     with pytest.raises(ImageError, match=r"in/none\.jpg does not exist"):
         plan([photos / "a.jpg", photos / "none.jpg"])
-
-
-def test_formats_are_those_of_the_issue() -> None:
-    assert list(FORMATS) == ["png16", "png8", "npy", "npz", "exr", "pfm", "tiff"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from depthsmith.depth.fit import Method
-from depthsmith.model_store import AUTO, resolve
+from depthsmith.model_store import AUTO, Announce, resolve, say_nothing
 from depthsmith.pipeline import Predictor
 from depthsmith.runtime import open_session
 
@@ -22,6 +22,7 @@ def load(
     family: str | None = None,
     allow_license: str | None = None,
     progress: bool = False,
+    announce: Announce = say_nothing,
 ) -> Predictor:
     """A model that is ready to predict::
 
@@ -43,6 +44,7 @@ def load(
         allow_license: licence id that you consent to, for weights that are not under a
             permissive one.
         progress: show bars on stderr while fetching, if that is a terminal.
+        announce: told, a clause each, what was chosen for you and what is taking time.
 
     Raises:
         UsageError: for a name or an option that does not exist, or contradicts the file.
@@ -50,9 +52,19 @@ def load(
         ModelError: if the file cannot be loaded, or does not tell what it means.
         ProviderError: if the provider is not there.
     """
-    found = resolve(model, provider=provider, allow_license=allow_license, progress=progress)
-    session = open_session(found.path, provider=provider, threads=threads)
-    predictor = Predictor(
+    path = resolve(
+        model,
+        provider=provider,
+        allow_license=allow_license,
+        progress=progress,
+        announce=announce,
+    )
+    session = open_session(path, provider=provider, threads=threads)
+    for note in session.notes:
+        announce(note)
+    if provider == "auto":
+        announce(f"running on {session.provider}")
+    return Predictor(
         session,
         fit=fit,
         resolution=resolution,
@@ -60,5 +72,3 @@ def load(
         normalization=normalization,
         family=family,
     )
-    predictor.notes = tuple(note for note in (found.note, *session.notes) if note)
-    return predictor

@@ -6,18 +6,21 @@ version of depthsmith, so that whatever changes makes a new one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from depthsmith._version import __version__
-from depthsmith.atomic import atomic_path, writing
+from depthsmith.atomic import writing
+from depthsmith.build import build_for_cache
 from depthsmith.catalog import ALLOWED_LICENSES, MODELS, ModelCard, find
 from depthsmith.checkpoint.cache import cache_root, weights_sha256
 from depthsmith.checkpoint.hub import Fetched, cached, fetch
 from depthsmith.checkpoint.license_gate import check_license
+from depthsmith.checkpoint.load import weight_file
 from depthsmith.contract import Source
-from depthsmith.errors import CheckpointError, FetchError, ModelError
+from depthsmith.errors import FetchError, ModelError
 from depthsmith.runtime import first_choice
 
 AUTO = "auto"
@@ -44,8 +47,16 @@ _NEEDS_PORTABLE = frozenset({"tensorrt", "coreml", "openvino"})
 _WEIGHT_SUFFIXES = frozenset({".safetensors", ".pth", ".pt", ".bin"})
 
 
+Announce = Callable[[str], None]
+"""Is told, one clause at a time, what a user may want to know."""
+
+
+def say_nothing(text: str) -> None:
+    """The `Announce` that keeps silent."""
+
+
 class Build(Protocol):
-    """Build an ONNX file of dynamic size from weights (`depthsmith.build`)."""
+    """Build an ONNX file of dynamic size from weights; atomically, as `build_for_cache`."""
 
     def __call__(
         self,
@@ -56,19 +67,6 @@ class Build(Protocol):
         source: Source,
         attention: str,
     ) -> None: ...
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """An ONNX file that stands for what was asked for.
-
-    Attributes:
-        path: of the file.
-        note: what was chosen or done that the user did not say, one clause; empty if nothing.
-    """
-
-    path: Path
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,8 +123,9 @@ def resolve(
     provider: str = AUTO,
     allow_license: str | None = None,
     progress: bool = False,
-    build: Build | None = None,
-) -> Resolved:
+    announce: Announce = say_nothing,
+    build: Build = build_for_cache,
+) -> Path:
     """The ONNX file for ``name``: itself, or built from the weights that it names.
 
     Args:
@@ -136,64 +135,68 @@ def resolve(
         provider: that the file is for; some need a graph of standard operations only.
         allow_license: licence id that the user consents to.
         progress: show bars on stderr, if that is a terminal.
-        build: in the place of `depthsmith.build`.
+        announce: told what was chosen and what takes time.
+        build: in the place of `depthsmith.build.build_for_cache`.
 
     Raises:
         UsageError: if no model is called so.
-        ModelError: if a path does not exist.
+        ModelError, CheckpointError: if a path does not exist, or the weights are not usable.
         LicenseError: if the licence is not allowed.
         FetchError: if the weights cannot be had.
-        CheckpointError, VerificationError, OutputError: if the file cannot be built.
+        VerificationError, OutputError: if the file cannot be built.
     """
     attention = "portable" if first_choice(provider) in _NEEDS_PORTABLE else "fused"
-    build = build or _build
+    store = _Store(attention, allow_license, progress, announce, build)
     if name == AUTO:
-        return _resolve_auto(attention, allow_license, progress, build)
+        return store.best()
     path = Path(name)
     if path.suffix.lower() in _WEIGHT_SUFFIXES or (path.is_dir() and str(name) not in MODELS):
-        return _from_weights(path, attention, build)
+        return store.from_weights(path)
     if path.suffix.lower() in (".onnx", ".ort") or path.is_file():
         if not path.exists():
             raise ModelError(f"there is no file {path}")
-        return Resolved(path)
-    return Resolved(_from_catalog(find(str(name)), attention, allow_license, progress, build))
+        return path
+    return store.from_catalog(find(str(name)))
 
 
-def _resolve_auto(
-    attention: str, allow_license: str | None, progress: bool, build: Build
-) -> Resolved:
-    known = {model.card.name: model for model in known_models()}
-    for name in _PREFERENCE:
-        if known[name].weights and known[name].permissive:
-            path = _from_catalog(known[name].card, attention, allow_license, progress, build)
-            return Resolved(path, f"using {name}, the best model in the cache")
-    try:
-        path = _from_catalog(MODELS[_FALLBACK], attention, allow_license, progress, build)
-    except FetchError as error:
-        raise FetchError(
-            f"no model is here and {_FALLBACK} cannot be fetched ({error}); get one with "
-            f"`depthsmith pull {_FALLBACK}`, or name a file with --model FILE.onnx"
-        ) from error
-    return Resolved(path, f"using {_FALLBACK}, fetched from the hub")
+@dataclass(frozen=True)
+class _Store:
+    attention: str
+    allow_license: str | None
+    progress: bool
+    announce: Announce
+    build: Build
 
+    def best(self) -> Path:
+        known = {model.card.name: model for model in known_models()}
+        for name in _PREFERENCE:
+            if known[name].weights and known[name].permissive:
+                self.announce(f"using {name}, the best model here")
+                return self.from_catalog(known[name].card)
+        self.announce(f"no model is here; using {_FALLBACK}")
+        try:
+            return self.from_catalog(MODELS[_FALLBACK])
+        except FetchError as error:
+            raise FetchError(
+                f"no model is here and {_FALLBACK} cannot be fetched ({error}); get one with "
+                f"`depthsmith pull {_FALLBACK}`, or name a file with --model FILE.onnx"
+            ) from error
 
-def _from_catalog(
-    card: ModelCard, attention: str, allow_license: str | None, progress: bool, build: Build
-) -> Path:
-    here = cached(card.repository)
-    if here is not None:
-        target = _target(card.name, here.sha256, attention)
-        if target.exists():
-            # Nothing is fetched, so nobody is asked; consent is needed all the same.
-            check_license(
-                here.license or card.license,
-                repository=card.repository,
-                allow_license=allow_license,
-            )
-            return target
-    fetched = pull(card.name, allow_license=allow_license, progress=progress)
-    target = _target(card.name, fetched.sha256, attention)
-    if not target.exists():
+    def from_catalog(self, card: ModelCard) -> Path:
+        here = cached(card.repository)
+        if here is not None:
+            target = _target(card.name, here.sha256, self.attention)
+            if target.exists():
+                # Nothing is fetched, so nobody is asked; consent is needed all the same.
+                check_license(
+                    here.license or card.license,
+                    repository=card.repository,
+                    allow_license=self.allow_license,
+                )
+                return target
+        fetched = pull(card.name, allow_license=self.allow_license, progress=self.progress)
+        if fetched.note:
+            self.announce(fetched.note)
         source = Source(
             repository=fetched.repository,
             revision=fetched.revision,
@@ -202,39 +205,21 @@ def _from_catalog(
             license=fetched.license,
             license_consent=fetched.license_consent,
         )
-        _build_into(
-            target, fetched.path, card=card, source=source, attention=attention, build=build
-        )
-    return target
+        return self._built(card.name, fetched.path, card, source)
 
+    def from_weights(self, path: Path) -> Path:
+        file = weight_file(path)
+        source = Source(None, None, file.name, weights_sha256(file), license=None)
+        return self._built(file.stem, file, None, source)
 
-def _from_weights(path: Path, attention: str, build: Build) -> Resolved:
-    if not path.exists():
-        raise CheckpointError(f"no weights at {path}")
-    from depthsmith.checkpoint.load import weight_file
-
-    file = weight_file(path)
-    digest = weights_sha256(file)
-    target = _target(file.stem, digest, attention)
-    if not target.exists():
-        source = Source(None, None, file.name, digest, license=None)
-        _build_into(target, file, card=None, source=source, attention=attention, build=build)
-    return Resolved(target)
-
-
-def _build_into(
-    target: Path,
-    weights: Path,
-    *,
-    card: ModelCard | None,
-    source: Source,
-    attention: str,
-    build: Build,
-) -> None:
-    with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as part:
-        build(weights, part, card=card, source=source, attention=attention)
+    def _built(self, stem: str, weights: Path, card: ModelCard | None, source: Source) -> Path:
+        target = _target(stem, source.sha256, self.attention)
+        if not target.exists():
+            self.announce(f"building {stem} for its first use")
+            with writing(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+            self.build(weights, target, card=card, source=source, attention=self.attention)
+        return target
 
 
 def _target(stem: str, sha256: str, attention: str) -> Path:
@@ -250,14 +235,3 @@ def _known(card: ModelCard) -> KnownModel:
         here.path.stat().st_size
     )
     return KnownModel(card, here.path, size, here.license or card.license)
-
-
-def _build(
-    weights: Path,
-    target: Path,
-    *,
-    card: ModelCard | None,
-    source: Source,
-    attention: str,
-) -> None:
-    raise NotImplementedError

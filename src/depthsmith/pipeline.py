@@ -105,7 +105,6 @@ class Predictor:
         contract: what goes in and what comes out.
         session: as given.
         fit: what was chosen.
-        notes: what a user may want to know of how it was loaded, one clause each.
 
     Raises:
         ModelError: if something that matters is not known of the file.
@@ -123,7 +122,6 @@ class Predictor:
         family: str | None = None,
     ) -> None:
         self.session = session
-        self.notes: tuple[str, ...] = session.notes
         self.contract = contract_of(session, kind=kind, normalization=normalization, family=family)
         rule = self.contract.size
         free = rule.height is None and rule.width is None

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from depthsmith.errors import UsageError
+from depthsmith.media.depth_file import SUFFIXES, DepthFormat, format_of, is_own_output
 from depthsmith.media.folder import find_photos
 
-FORMATS: dict[str, str] = {
-    "png16": ".png",
-    "png8": ".png",
-    "npy": ".npy",
-    "npz": ".npz",
-    "exr": ".exr",
-    "pfm": ".pfm",
-    "tiff": ".tiff",
-}
-"""What ``--format`` takes -> suffix of the file."""
-
-_BY_SUFFIX = {".tif": "tiff"} | {suffix: name for name, suffix in reversed(FORMATS.items())}
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+"""Of colour pictures, in the place of depth files."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +29,14 @@ class Plan:
 
     Attributes:
         jobs: in the order of the arguments, folders sorted by name.
-        format: of every target.
+        format: of every target; None for colour pictures, whose suffix tells.
+        folder: that the targets go into; None where it is there already.
         notes: what was left out and why, one clause each.
     """
 
     jobs: tuple[Job, ...]
-    format: str
+    format: DepthFormat | None
+    folder: Path | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -52,23 +45,23 @@ def plan(
     *,
     output: str | Path | None = None,
     format: str | None = None,
+    picture: bool = False,
     recursive: bool = False,
     skip_existing: bool = False,
-    is_own_output: Callable[[Path], bool] = lambda _: False,
 ) -> Plan:
     """Decide where the depth map of each photo goes.
 
     Without ``output`` it goes beside the photo, as ``NAME_depth.png``; with a folder, into
     that, under the same name and, for photos found in a folder, the same folders below; with
-    a file name, there.
+    a file name, there. What depthsmith itself wrote into a folder of photos is left out.
 
     Args:
         inputs: photos and folders of photos.
         output: a file or a folder. What has no suffix, or ends with a slash, is a folder.
-        format: one of `FORMATS`; by default that of ``output``'s suffix, else ``png16``.
+        format: a depth format; by default that of ``output``'s suffix, else ``png16``.
+        picture: make colour pictures, not depth files.
         recursive: look into the folders of folders.
         skip_existing: leave out photos whose target exists.
-        is_own_output: whether a file found in a folder is a depth map of ours.
 
     Raises:
         ImageError: if an input does not exist or a folder holds no photo.
@@ -87,8 +80,7 @@ def plan(
         raise UsageError(
             f"-o {file} names one file for {_count(photos)}; name a folder: -o {file.stem}/"
         )
-    format = _format(file, format)
-    suffix = FORMATS[format]
+    suffix, chosen = _picture(file, format) if picture else _format(file, format)
     jobs = [Job(photo, file or _target(photo, folder, folders, suffix)) for photo in photos]
     _refuse_collisions(jobs)
     if skip_existing:
@@ -96,7 +88,7 @@ def plan(
         if there:
             notes.append(f"skipped {_count(there)}, done already")
         jobs = [job for job in jobs if not job.target.exists()]
-    return Plan(tuple(jobs), format, tuple(notes))
+    return Plan(tuple(jobs), chosen, folder, tuple(notes))
 
 
 def _file_or_folder(output: str | Path | None) -> tuple[Path | None, Path | None]:
@@ -107,18 +99,22 @@ def _file_or_folder(output: str | Path | None) -> tuple[Path | None, Path | None
     return (None, path) if is_folder else (path, None)
 
 
-def _format(output: Path | None, format: str | None) -> str:
-    if format is not None and format not in FORMATS:
-        raise UsageError(f"--format {format} is not one of {', '.join(FORMATS)}")
-    if output is None:
-        return format or "png16"
-    told = _BY_SUFFIX.get(output.suffix.lower())
-    if told is None:
-        known = ", ".join(dict.fromkeys(FORMATS.values()))
-        raise UsageError(f"no depth format is called {output.suffix} ({output}); use {known}")
-    if format is not None and FORMATS[format] != FORMATS[told]:
-        raise UsageError(f"--format {format} contradicts the name {output}")
-    return format or told
+def _format(file: Path | None, format: str | None) -> tuple[str, DepthFormat]:
+    if file is None:
+        suffix = SUFFIXES.get(format, ".png") if format else ".png"  # type: ignore[call-overload]
+        return suffix, format_of(Path(f"depth{suffix}"), format)
+    return file.suffix, format_of(file, format)
+
+
+def _picture(file: Path | None, format: str | None) -> tuple[str, None]:
+    if format not in (None, "png8"):
+        raise UsageError(f"--format {format} is for depth; a colour picture is 8-bit")
+    suffix = file.suffix if file else PICTURE_SUFFIXES[0]
+    if suffix.lower() not in PICTURE_SUFFIXES:
+        raise UsageError(
+            f"a colour picture cannot be written as {file}; use {', '.join(PICTURE_SUFFIXES)}"
+        )
+    return suffix, None
 
 
 def _target(photo: Path, output: Path | None, folders: Iterable[Path], suffix: str) -> Path:

@@ -69,7 +69,7 @@ def load_checkpoint(
         CheckpointError: if there are no weights, they cannot be read, belong to another
             network, miss a tensor, have one too many or one misshapen, or hold NaN or Inf.
     """
-    file = _weight_file(path)
+    file = weight_file(path)
     if file.suffix == ".safetensors" or file.name.endswith(".index.json"):
         stored: Tensors = read_safetensors(file)
     else:
@@ -88,7 +88,7 @@ def load_checkpoint(
     return Checkpoint(arch, card, tensors, unused, file, sha256 or file_sha256(file))
 
 
-def _weight_file(path: Path) -> Path:
+def weight_file(path: Path) -> Path:
     if path.is_file():
         if path.suffix not in _SUFFIXES and not path.name.endswith(".safetensors.index.json"):
             raise CheckpointError(
