@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import textwrap
+import zlib
 from pathlib import Path
 
 import cv2
@@ -217,6 +218,35 @@ def test_sixteen_bit_colour_is_rounded_not_cut(tmp_path: Path) -> None:
         tmp_path / "p8.tif", np.moveaxis(PHOTO, 2, 0), photometric="rgb", planarconfig="separate"
     )
     assert np.array_equal(read_photo(tmp_path / "p8.tif").rgb, PHOTO)
+
+
+def test_extra_channels_of_deep_pictures(tmp_path: Path) -> None:
+    alpha = np.full_like(RAMP16, 65535)
+    alpha[:, :30] = 0
+    deep = np.dstack([RAMP16] * 3 + [alpha])
+    for extra, shows_white in (("unassalpha", True), ("unspecified", False)):
+        path = tmp_path / f"{extra}.tif"
+        tifffile.imwrite(path, deep, photometric="rgb", extrasamples=[extra])
+        rgb = read_photo(path).rgb
+        assert (rgb[:, :30] == 255).all() == shows_white
+        assert np.array_equal(rgb[:, 30:, 1], np.rint(RAMP16 / 257)[:, 30:])
+    half = np.dstack([RAMP16 // 2] * 3 + [np.full_like(RAMP16, 32768)])  # premultiplied by 0.5
+    tifffile.imwrite(tmp_path / "p.tif", half, photometric="rgb", extrasamples=["assocalpha"])
+    over_white = RAMP16 / 257 / 2 + 255 / 2
+    assert np.abs(read_photo(tmp_path / "p.tif").rgb[..., 0] - over_white).max() <= 2
+
+
+def test_transparent_colour_of_sixteen_bits(tmp_path: Path) -> None:
+    deep = np.dstack([RAMP16] * 3)
+    png = cv2.imencode(".png", deep)[1].tobytes()
+    key = int(RAMP16[40, 50])
+    body = b"tRNS" + key.to_bytes(2, "big") * 3
+    chunk = (6).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
+    at = png.index(b"IDAT") - 4
+    (tmp_path / "k.png").write_bytes(png[:at] + chunk + png[at:])
+    rgb = read_photo(tmp_path / "k.png").rgb[..., 0]
+    expected = np.where(key == RAMP16, 255, np.rint(RAMP16 / 257))
+    assert np.array_equal(rgb, expected)
 
 
 def test_float(tmp_path: Path) -> None:

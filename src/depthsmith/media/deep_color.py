@@ -17,9 +17,11 @@ from depthsmith.errors import ImageError
 from depthsmith.media.content import ImageFileContent
 
 # TIFF 6.0 tags
-_BITS, _PHOTOMETRIC, _PLANAR, _SAMPLE_FORMAT = 258, 262, 284, 339
+_BITS, _PHOTOMETRIC, _SAMPLES, _PLANAR = 258, 262, 277, 284
+_EXTRA_SAMPLES, _SAMPLE_FORMAT = 338, 339
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB = 0, 1, 2
 _UNSIGNED, _SIGNED = 1, 2
+_UNSPECIFIED, _PREMULTIPLIED_ALPHA = 0, 1
 
 Tags = dict[int, Any]
 
@@ -57,9 +59,12 @@ def amend_tiff(
 ) -> None:
     """Put right what Pillow read of a TIFF."""
     sample_format = tags.get(_SAMPLE_FORMAT, (_UNSIGNED,))[0]
-    if _bits(tags) > 8 and tags.get(_PHOTOMETRIC) == _RGB:
+    premultiplied = tags.get(_EXTRA_SAMPLES) == (_PREMULTIPLIED_ALPHA,)  # which Pillow undoes
+    if _bits(tags) > 8 and tags.get(_PHOTOMETRIC) == _RGB and not premultiplied:
         # OpenCV applies the orientation of a TIFF itself.
-        content.pixels, content.orientation = decode_tiff(file, name, tags), 1
+        deep = decode_tiff(file, name, tags)
+        content.pixels, content.orientation = deep.pixels, 1
+        content.notes += deep.notes
     elif image.mode == "I" and sample_format == _UNSIGNED and _bits(tags) == 32:
         content.pixels = np.asarray(image).view(np.uint32)
     elif image.mode == "L" and sample_format == _SIGNED:
@@ -68,8 +73,8 @@ def amend_tiff(
     content.white_is_zero = tags.get(_PHOTOMETRIC) == _WHITE_IS_ZERO and image.mode[0] in "IF"
 
 
-def decode_tiff(file: BinaryIO, name: str, tags: Tags) -> NDArray[Any]:
-    """Values of a gray or RGB TIFF, upright.
+def decode_tiff(file: BinaryIO, name: str, tags: Tags) -> ImageFileContent:
+    """A gray or RGB TIFF of any depth, upright.
 
     Raises:
         ImageError: if OpenCV cannot read it, or would take it for RGB while it is not.
@@ -79,7 +84,11 @@ def decode_tiff(file: BinaryIO, name: str, tags: Tags) -> NDArray[Any]:
     if values is None:
         bits = "/".join(str(b) for b in tags.get(_BITS, ()))
         raise ImageError(f"{name} is damaged, or a TIFF of an unsupported kind ({bits} bits)")
-    return values
+    if values.ndim == 3 and values.shape[2] == 4 and tags.get(_EXTRA_SAMPLES) == (_UNSPECIFIED,):
+        values = values[..., :3]
+    samples, channels = int(tags.get(_SAMPLES, 1)), 1 if values.ndim == 2 else values.shape[2]
+    ignored = [f"{samples - channels} extra channels ignored"] if samples > channels else []
+    return ImageFileContent(values, notes=ignored)
 
 
 def is_deep_png(head: bytes) -> bool:
@@ -88,8 +97,11 @@ def is_deep_png(head: bytes) -> bool:
 
 
 def amend_png(content: ImageFileContent, image: Image.Image, file: BinaryIO) -> None:
-    """Replace Pillow's 8 bits by all 16. The orientation stays to be applied."""
-    values = None if image.has_transparency_data and image.mode == "RGB" else _opencv_decode(file)
+    """Replace Pillow's 8 bits by all 16. The orientation stays to be applied.
+
+    OpenCV also gets a transparent colour (tRNS) right, which Pillow compares with 8 bits.
+    """
+    values = _opencv_decode(file)
     if values is not None and values.shape[:2] == (image.height, image.width):
         content.pixels = values
 

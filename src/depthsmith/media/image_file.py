@@ -71,7 +71,7 @@ def load_image_file(
             if not tags:
                 raise _unknown(head, name) from None
             # TIFF that is sound but of a kind Pillow does not know, such as float colour.
-            return ImageFileContent(deep_color.decode_tiff(file, name, tags))
+            return deep_color.decode_tiff(file, name, tags)
         notes = frames_note(image)
         truncated = _load(image, name, allow_truncated)
         if truncated:
