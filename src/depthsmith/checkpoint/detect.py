@@ -17,9 +17,9 @@ _DINOV2_DEFAULTS = {
     "qkv_bias": True, "use_swiglu_ffn": False, "apply_layernorm": True,
 }  # fmt: skip
 _DEPTH_DEFAULTS = {
-    "patch_size": 14, "reassemble_factors": [4, 2, 1, 0.5], "neck_hidden_sizes": [48, 96, 192, 384],
-    "fusion_hidden_size": 64, "head_in_index": -1, "head_hidden_size": 32,
-    "depth_estimation_type": "relative", "max_depth": None, "reassemble_hidden_size": 384,
+    "patch_size": 14, "reassemble_factors": [4, 2, 1, 0.5],
+    "neck_hidden_sizes": [48, 96, 192, 384], "fusion_hidden_size": 64, "head_in_index": -1,
+    "head_hidden_size": 32, "depth_estimation_type": "relative", "max_depth": None, "reassemble_hidden_size": 384,
 }  # fmt: skip
 # The graph and the oracle are written for these values only.
 _DINOV2_FIXED = {
@@ -73,8 +73,8 @@ def identify(
         )
     if len(fitting) > 1:
         raise CheckpointError(
-            f"tensor shapes alone cannot tell {_names(fitting)} apart and there is no "
-            f"config.json beside the weights; say which with --model, e.g. --model {fitting[0].name}"
+            f"tensor shapes alone cannot tell {_names(fitting)} apart and no config.json lies "
+            f"beside the weights; say which with --model, e.g. --model {fitting[0].name}"
         )
     return fitting[0].arch, fitting[0]
 

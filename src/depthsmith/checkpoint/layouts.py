@@ -38,7 +38,7 @@ def detect_layout(keys: Iterable[str]) -> Layout | None:
 
 def expected_shapes(arch: Architecture) -> dict[str, tuple[int, ...]]:
     """Every tensor that the depth (and sky) of ``arch`` is computed from, in our names."""
-    E, hidden, F = arch.embed_dim, arch.mlp_dim, arch.features
+    E = arch.embed_dim
     shapes: dict[str, tuple[int, ...]] = {
         "backbone.cls_token": (1, 1, E),
         "backbone.pos_embed": (1, arch.position_tokens, E),
@@ -49,21 +49,30 @@ def expected_shapes(arch: Architecture) -> dict[str, tuple[int, ...]]:
     if arch.alt_start is not None:
         shapes["backbone.camera_token"] = (1, 2, E)
     for i in range(arch.depth):
-        block = f"backbone.blocks.{i}"
-        shapes |= _affine(f"{block}.norm1", E) | _affine(f"{block}.norm2", E)
-        for projection in ("q", "k", "v", "proj"):
-            shapes |= _linear(f"{block}.attn.{projection}", E, E)
-        if arch.alt_start is not None and i >= arch.alt_start:
-            for norm in ("q_norm", "k_norm"):
-                shapes |= _affine(f"{block}.attn.{norm}", arch.head_dim)
-        shapes |= {f"{block}.ls1.gamma": (E,), f"{block}.ls2.gamma": (E,)}
-        if arch.swiglu:
-            shapes |= _linear(f"{block}.mlp.w12", E, 2 * hidden)
-            shapes |= _linear(f"{block}.mlp.w3", hidden, E)
-        else:
-            shapes |= _linear(f"{block}.mlp.fc1", E, hidden)
-            shapes |= _linear(f"{block}.mlp.fc2", hidden, E)
+        shapes |= _block(arch, i)
+    return shapes | _head(arch)
 
+
+def _block(arch: Architecture, i: int) -> dict[str, tuple[int, ...]]:
+    E, hidden, block = arch.embed_dim, arch.mlp_dim, f"backbone.blocks.{i}"
+    shapes: dict[str, tuple[int, ...]] = {f"{block}.ls1.gamma": (E,), f"{block}.ls2.gamma": (E,)}
+    shapes |= _affine(f"{block}.norm1", E) | _affine(f"{block}.norm2", E)
+    for projection in ("q", "k", "v", "proj"):
+        shapes |= _linear(f"{block}.attn.{projection}", E, E)
+    if arch.alt_start is not None and i >= arch.alt_start:
+        for norm in ("q_norm", "k_norm"):
+            shapes |= _affine(f"{block}.attn.{norm}", arch.head_dim)
+    if arch.swiglu:
+        shapes |= _linear(f"{block}.mlp.w12", E, 2 * hidden)
+        shapes |= _linear(f"{block}.mlp.w3", hidden, E)
+    else:
+        shapes |= _linear(f"{block}.mlp.fc1", E, hidden)
+        shapes |= _linear(f"{block}.mlp.fc2", hidden, E)
+    return shapes
+
+
+def _head(arch: Architecture) -> dict[str, tuple[int, ...]]:
+    F, shapes = arch.features, dict[str, tuple[int, ...]]()
     if arch.head == "dual_dpt":
         shapes |= _affine("head.norm", arch.feature_dim)
     for i, channels in enumerate(arch.out_channels):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from depthsmith.checkpoint.pickled import read_pth
 from numpy.typing import NDArray
 
 from depthsmith.catalog import Architecture, ModelCard
+from depthsmith.checkpoint.cache import weights_sha256
 from depthsmith.checkpoint.detect import describe, identify
 from depthsmith.checkpoint.layouts import (
     Tensors,
@@ -22,7 +21,9 @@ from depthsmith.checkpoint.layouts import (
     is_unused,
     to_our_names,
 )
-from depthsmith.checkpoint.safetensors_file import read_safetensors
+from depthsmith.checkpoint.pickled import read_pth
+from depthsmith.checkpoint.safetensors_file import INDEX_SUFFIX, read_safetensors
+from depthsmith.checkpoint.sniff import sniff
 from depthsmith.errors import CheckpointError
 
 _SUFFIXES = (".safetensors", ".pth", ".pt", ".bin")
@@ -70,7 +71,7 @@ def load_checkpoint(
             network, miss a tensor, have one too many or one misshapen, or hold NaN or Inf.
     """
     file = weight_file(path)
-    if file.suffix == ".safetensors" or file.name.endswith(".index.json"):
+    if file.name.endswith(INDEX_SUFFIX) or sniff(file) == "safetensors":
         stored: Tensors = read_safetensors(file)
     else:
         stored = read_pth(file)
@@ -85,12 +86,17 @@ def load_checkpoint(
     arch, card = identify(tensors, layout, _config(file), model)
     _check_names_and_shapes(tensors, arch, file, card)
     _check_finite(tensors, file)
-    return Checkpoint(arch, card, tensors, unused, file, sha256 or file_sha256(file))
+    return Checkpoint(arch, card, tensors, unused, file, sha256 or weights_sha256(file))
 
 
 def weight_file(path: Path) -> Path:
+    """The weight file that ``path`` names or, for a folder, holds.
+
+    Raises:
+        CheckpointError: if there is none, or more than one.
+    """
     if path.is_file():
-        if path.suffix not in _SUFFIXES and not path.name.endswith(".safetensors.index.json"):
+        if path.suffix not in _SUFFIXES and not path.name.endswith(INDEX_SUFFIX):
             raise CheckpointError(
                 f"{path} is not a weight file; expected .safetensors, .pth or a folder with one"
             )
@@ -169,16 +175,3 @@ def _check_finite(tensors: Tensors, file: Path) -> None:
             bad.append(name)
     if bad:
         raise CheckpointError(f"{file} holds NaN or Inf in {_some(sorted(bad))}")
-
-
-def file_sha256(file: Path) -> str:
-    """SHA-256 of a weight file; of a sharded checkpoint, of its shards' digests in order."""
-    if file.name.endswith(".index.json"):
-        shards = sorted(set(json.loads(file.read_text(encoding="utf-8"))["weight_map"].values()))
-        digests = "".join(file_sha256(file.parent / shard) for shard in shards)
-        return hashlib.sha256(digests.encode()).hexdigest()
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while chunk := stream.read(1 << 22):
-            digest.update(chunk)
-    return digest.hexdigest()

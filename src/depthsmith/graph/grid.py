@@ -36,6 +36,7 @@ class Grid:
         """``[factor * height, factor * width]``."""
         if self.fixed is not None:
             return [factor * self.fixed.height, factor * self.fixed.width]
+        assert self.dynamic is not None
         return self.dynamic if factor == 1 else op.Mul(self.dynamic, [factor, factor])
 
     def side(self, op: OpBuilder, axis: int) -> ir.Value | list[int]:

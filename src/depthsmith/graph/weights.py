@@ -35,7 +35,7 @@ class Weights:
 def parameter(shape: tuple[int, ...], compute: Callable[[], NDArray[np.floating]]) -> nn.Parameter:
     """A float32 initializer whose values are computed when the file is written."""
 
-    def evaluate() -> ir.Tensor:
+    def evaluate() -> ir.TensorProtocol:
         values = compute()
         if values.shape != shape:
             raise AssertionError(f"a parameter of shape {shape} was computed as {values.shape}")

@@ -10,6 +10,7 @@ from depthsmith.oracle.functions import Array
 from depthsmith.oracle.parameters import Parameters
 
 _PATCH, _GRID = 14, 37
+_ROWS = 128  # queries at a time, so that their scores stay in the processor's cache
 
 
 def features(
@@ -89,8 +90,10 @@ def _attention(p: Parameters, arch: Architecture, x: Array, angles: Array | None
             query = f.layer_norm(query, p["q_norm.weight"], p["q_norm.bias"], 1e-5)
             key = f.layer_norm(key, p["k_norm.weight"], p["k_norm.bias"], 1e-5)
             query, key = _rotate(query, angles), _rotate(key, angles)
-        scores = f.softmax(query @ key.T / np.sqrt(arch.head_dim))
-        result[:, part] = scores @ v[:, part]
+        query = query / np.sqrt(arch.head_dim)
+        for start in range(0, len(x), _ROWS):
+            rows = slice(start, start + _ROWS)
+            result[rows, part] = f.softmax(query[rows] @ key.T) @ v[:, part]
     return f.linear(result, p["proj.weight"], p["proj.bias"])
 
 

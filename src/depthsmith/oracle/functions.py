@@ -23,7 +23,8 @@ def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> Array:
 def softmax(x: Array) -> Array:
     """Softmax over the last axis."""
     e = np.exp(x - x.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    e /= e.sum(axis=-1, keepdims=True)
+    return e
 
 
 def relu(x: Array) -> Array:
@@ -36,7 +37,16 @@ def sigmoid(x: Array) -> Array:
 
 def gelu(x: Array) -> Array:
     """Exact GELU: x times the normal distribution function."""
-    return 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
+    flat = np.ascontiguousarray(x).ravel()
+    result = np.empty_like(flat)
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK]
+        result[start : start + _CHUNK] = 0.5 * part * (1.0 + erf(part * _SQRT_HALF))
+    return result.reshape(x.shape)
+
+
+_SQRT_HALF = 0.5**0.5
+_CHUNK = 1 << 14  # values; many passes over a chunk that stays in the processor's cache
 
 
 # W. J. Cody, "Rational Chebyshev approximation for the error function", Math. Comp. 23 (1969),
@@ -55,11 +65,20 @@ _MIDDLE_Q = (1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009
 
 def erf(x: Array) -> Array:
     """Error function, to about 1e-15 absolute."""
-    t = np.abs(x).clip(max=6.0)  # erf(6) is 1 - 2e-17
+    t = np.minimum(np.abs(x), 6.0)  # erf(6) is 1 - 2e-17
     square = t * t
-    small = t * np.polyval(_SMALL_P, square) / np.polyval(_SMALL_Q, square)
-    large = 1.0 - np.exp(-square) * np.polyval(_MIDDLE_P, t) / np.polyval(_MIDDLE_Q, t)
+    large = 1.0 - np.exp(-square) * _polynomial(_MIDDLE_P, t) / _polynomial(_MIDDLE_Q, t)
+    small = t * _polynomial(_SMALL_P, square) / _polynomial(_SMALL_Q, square)
     return np.copysign(np.where(t <= 0.46875, small, large), x)
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
+    """Horner's rule, in place."""
+    value = np.full_like(x, coefficients[0])
+    for coefficient in coefficients[1:]:
+        value *= x
+        value += coefficient
+    return value
 
 
 def conv2d(x: Array, weight: Array, bias: Array | None = None, *, stride: int = 1) -> Array:
@@ -97,8 +116,8 @@ def upsample(x: Array, height: int, width: int) -> Array:
 
 def _lerp(inputs: int, outputs: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     place = np.arange(outputs) * ((inputs - 1) / max(outputs - 1, 1))
-    low = np.minimum(place.astype(np.intp), inputs - 1)
-    return low, np.minimum(low + 1, inputs - 1), place - low
+    low = place.astype(np.intp).clip(max=inputs - 1)
+    return low, (low + 1).clip(max=inputs - 1), place - low
 
 
 def resample_bicubic(x: Array, height: int, width: int, step_y: float, step_x: float) -> Array:
