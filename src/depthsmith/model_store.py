@@ -13,12 +13,10 @@ from typing import Protocol
 
 from depthsmith._version import __version__
 from depthsmith.atomic import writing
-from depthsmith.build import build_for_cache
 from depthsmith.catalog import ALLOWED_LICENSES, MODELS, ModelCard, find
 from depthsmith.checkpoint.cache import cache_root, weights_sha256
 from depthsmith.checkpoint.hub import Fetched, cached, fetch
 from depthsmith.checkpoint.license_gate import check_license
-from depthsmith.checkpoint.load import weight_file
 from depthsmith.contract import Source
 from depthsmith.errors import FetchError, ModelError
 from depthsmith.runtime import first_choice
@@ -124,7 +122,7 @@ def resolve(
     allow_license: str | None = None,
     progress: bool = False,
     announce: Announce = say_nothing,
-    build: Build = build_for_cache,
+    build: Build | None = None,
 ) -> Path:
     """The ONNX file for ``name``: itself, or built from the weights that it names.
 
@@ -165,7 +163,7 @@ class _Store:
     allow_license: str | None
     progress: bool
     announce: Announce
-    build: Build
+    build: Build | None
 
     def best(self) -> Path:
         known = {model.card.name: model for model in known_models()}
@@ -208,6 +206,8 @@ class _Store:
         return self._built(card.name, fetched.path, card, source)
 
     def from_weights(self, path: Path) -> Path:
+        from depthsmith.checkpoint.load import weight_file
+
         file = weight_file(path)
         source = Source(None, None, file.name, weights_sha256(file), license=None)
         return self._built(file.stem, file, None, source)
@@ -218,8 +218,16 @@ class _Store:
             self.announce(f"building {stem} for its first use")
             with writing(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
-            self.build(weights, target, card=card, source=source, attention=self.attention)
+            build = self.build or _builder()
+            build(weights, target, card=card, source=source, attention=self.attention)
         return target
+
+
+def _builder() -> Build:
+    # Half a second of imports that a file which is there already does not need.
+    from depthsmith.build import build_for_cache
+
+    return build_for_cache
 
 
 def _target(stem: str, sha256: str, attention: str) -> Path:
