@@ -45,11 +45,13 @@ def test_the_public_names() -> None:
         "inspect",
         "load",
         "pull",
+        "read_depth",
         "read_photo",
         "to_depth",
         "to_inverse_depth",
         "to_metres",
         "to_near",
+        "write_depth",
     ]
 
 

@@ -5,7 +5,7 @@
     predictor = depthsmith.load("da2-small")
     depth = predictor.predict("photo.jpg")
     print(depth)  # DepthMap(1080x1920 inverse_depth, 0.2 to 31.4 relative)
-    depthsmith.write_depth("photo_depth.png", depthsmith.to_near(depth))
+    depthsmith.write_depth(Path("photo_depth.png"), depthsmith.to_near(depth))
 
 Names are loaded when they are first used, so that importing the package costs nothing.
 """
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from depthsmith.inspection import Inspection, inspect
+    from depthsmith.media.depth_file import read_depth, write_depth
     from depthsmith.media.photo import read_photo
     from depthsmith.model_store import pull
     from depthsmith.pipeline import Predictor
@@ -64,6 +65,7 @@ _HOMES = {
         "VerificationError",
     ),
     "depthsmith.inspection": ("Inspection", "inspect"),
+    "depthsmith.media.depth_file": ("read_depth", "write_depth"),
     "depthsmith.media.photo": ("read_photo",),
     "depthsmith.model_store": ("pull",),
     "depthsmith.pipeline": ("Predictor",),
@@ -97,11 +99,13 @@ __all__ = [
     "inspect",
     "load",
     "pull",
+    "read_depth",
     "read_photo",
     "to_depth",
     "to_inverse_depth",
     "to_metres",
     "to_near",
+    "write_depth",
 ]
 
 
