@@ -201,7 +201,7 @@ def _cards() -> list[ModelCard]:
     words: dict[str, Encoder] = {"small": "vits", "base": "vitb", "large": "vitl"}
     cards: list[ModelCard] = []
 
-    def add(  # noqa: PLR0917
+    def add(
         name: str, repository: str, license: str, arch: Architecture, title: str,
         kind: DepthKind | None = None,
     ) -> None:  # fmt: skip

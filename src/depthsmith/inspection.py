@@ -113,6 +113,25 @@ def contract_of(
         UsageError: if an answer is none of those, or contradicts the file's own contract.
         ModelError: if kind or normalisation stay unknown.
     """
+    told = told_contract(session, kind=kind, normalization=normalization, family=family)
+    questions = [text for part, text in unknown(told).items() if part != "family"]
+    if questions:
+        raise ModelError(f"{session.name} does not say {', nor '.join(questions)}")
+    return told
+
+
+def told_contract(
+    session: Session,
+    *,
+    kind: str | None = None,
+    normalization: str | None = None,
+    family: str | None = None,
+) -> Contract:
+    """As `contract_of`, but what nobody said stays None.
+
+    Raises:
+        UsageError: as `contract_of`.
+    """
     contract = read_contract(session)
     told = contract
     if kind is not None:
@@ -128,9 +147,6 @@ def contract_of(
             f"{session.name} says itself what it takes and gives, and --kind, --normalization "
             f"or --family contradict it; see `depthsmith inspect {session.name}`"
         )
-    questions = [text for part, text in unknown(told).items() if part != "family"]
-    if questions:
-        raise ModelError(f"{session.name} does not say {', nor '.join(questions)}")
     return told
 
 

@@ -19,7 +19,8 @@ _DINOV2_DEFAULTS = {
 _DEPTH_DEFAULTS = {
     "patch_size": 14, "reassemble_factors": [4, 2, 1, 0.5],
     "neck_hidden_sizes": [48, 96, 192, 384], "fusion_hidden_size": 64, "head_in_index": -1,
-    "head_hidden_size": 32, "depth_estimation_type": "relative", "max_depth": None, "reassemble_hidden_size": 384,
+    "head_hidden_size": 32, "depth_estimation_type": "relative", "max_depth": None,
+    "reassemble_hidden_size": 384,
 }  # fmt: skip
 # The graph and the oracle are written for these values only.
 _DINOV2_FIXED = {

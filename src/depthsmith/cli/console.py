@@ -5,6 +5,11 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from depthsmith.verify import Report
 
 Advance = Callable[[str], None]
 """Call when one step is done, with a word about the next one (or an empty string)."""
@@ -66,3 +71,70 @@ def progress(description: str, total: int) -> Iterator[Advance]:
             bar.update(task, advance=1, description=next_step or description)
 
         yield advance
+
+
+@contextlib.contextmanager
+def steps(description: str) -> Iterator[Callable[[str, float], None]]:
+    """A progress bar for work that reports what it does and the finished fraction."""
+    if not sys.stderr.isatty():
+        yield lambda what, fraction: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeElapsedColumn as Elapsed
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        Elapsed(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(description, total=1.0)
+
+        def report(what: str, fraction: float) -> None:
+            bar.update(task, completed=fraction, description=f"{description}: {what}")
+
+        yield report
+
+
+def say_json(document: object) -> None:
+    """Print a result as JSON."""
+    import json
+
+    print(json.dumps(document, indent=2))
+
+
+def megabytes(path: Path) -> str:
+    """Size of a file for people: ``99.2 MB``."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
+
+
+def report_text(report: Report) -> str:
+    """A verification's findings: a table of comparisons, then each check in a line."""
+    lines = []
+    if report.comparisons:
+        rows = [
+            (
+                c.image,
+                str(c.size),
+                c.output,
+                c.reference,
+                f"{c.max_abs:.2e}",
+                f"{c.mean_abs:.2e}",
+                f"{c.relative_max:.2e}",
+                f"{c.relative_mean:.2e}",
+                f"{c.finite}/{c.count}",
+            )
+            for c in report.comparisons
+        ]
+        head = ("picture", "size", "output", "against", "max abs", "mean abs")
+        lines.append(table((*head, "max/range", "mean rel", "finite"), rows))
+    lines += [f"{'ok  ' if c.passed else 'FAIL'}  {c.name}: {c.detail}" for c in report.checks]
+    lines += [f"note  {note}" for note in report.notes]
+    where = ", ".join(report.providers)
+    verdict = "passed" if report.passed else "FAILED"
+    lines.append(f"{report.file} {verdict} (ONNX Runtime {report.onnxruntime}, {where})")
+    return "\n".join(lines)

@@ -20,8 +20,10 @@ from depthsmith.graph.position import PositionEmbedding
 from depthsmith.graph.weights import Weights
 from depthsmith.types import PATCH_SIZE, Size
 
-MIN_OPSET, MAX_OPSET = 18, 24
-_IR_VERSION = 10
+# The oldest file format version that may carry an opset (onnx.helper.VERSION_TABLE): old
+# readers refuse a newer one than they know.
+_IR_VERSIONS = {18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12}
+MIN_OPSET, MAX_OPSET = min(_IR_VERSIONS), max(_IR_VERSIONS)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,10 @@ def build_network(
 
     _strip_builder_notes(graph)
     return ir.Model(
-        graph, ir_version=_IR_VERSION, producer_name="depthsmith", producer_version=__version__
+        graph,
+        ir_version=_IR_VERSIONS[options.opset],
+        producer_name="depthsmith",
+        producer_version=__version__,
     )
 
 

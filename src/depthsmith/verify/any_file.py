@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,23 +161,3 @@ def _against_cpu(path: Path, batch: NDArray[np.generic], found: Maps, provider: 
         "agrees with the CPU", worst <= TOLERANCES.provider,
         f"{provider} differs by relative {worst:.1e}",
     )  # fmt: skip
-
-
-def best_report(reports: Sequence[Report]) -> Report:
-    """The report with the smallest error, for files whose position embedding is unknown."""
-
-    def worst(report: Report) -> float:
-        errors = [c.relative_max for c in report.comparisons]
-        return max(errors) if errors else float("inf")
-
-    return min(reports, key=worst)
-
-
-def merged(first: Report, second: Report) -> Report:
-    """Checks and comparisons of both."""
-    return replace(
-        first,
-        comparisons=first.comparisons + second.comparisons,
-        checks=first.checks + second.checks,
-        notes=first.notes + second.notes,
-    )

@@ -1,0 +1,1 @@
+"""Stage: official weights, from the hub or from disk, to checked tensors under our names."""
