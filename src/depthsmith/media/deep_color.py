@@ -115,7 +115,9 @@ def _opencv_decode(file: BinaryIO) -> NDArray[Any] | None:
     import cv2
 
     file.seek(0)
-    level = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    # OpenCV prints what it cannot read. The function has moved between versions.
+    set_log_level = getattr(cv2.utils, "logging", cv2).setLogLevel
+    level = set_log_level(0)
     try:
         values: NDArray[Any] | None = cv2.imdecode(
             np.frombuffer(file.read(), np.uint8), cv2.IMREAD_UNCHANGED
@@ -123,7 +125,7 @@ def _opencv_decode(file: BinaryIO) -> NDArray[Any] | None:
     except cv2.error:
         return None
     finally:
-        cv2.utils.logging.setLogLevel(level)
+        set_log_level(level)
     if values is not None and values.ndim == 3 and values.shape[2] in (3, 4):
         blue = values[..., 0].copy()  # swapped in place, as the picture may be large
         values[..., 0] = values[..., 2]

@@ -105,7 +105,7 @@ def format_of(path: Path, format: str | None = None) -> DepthFormat:
         if name == format:
             if name not in fitting:
                 raise UsageError(f"{format} files end with {SUFFIXES[name]}, not {path.name!r}")
-            return name  # type: ignore[no-any-return]
+            return name
     raise UsageError(f"no depth format is called {format!r}; use one of {', '.join(SUFFIXES)}")
 
 
