@@ -79,6 +79,9 @@ class Maker:
     def make(self, job: Job) -> tuple[str, ...]:
         """Do one ``job``; returns what a user may want to know, one clause each.
 
+        Memory: at most 60 bytes per pixel of the photo (2 GB for 8192x4096), beside what the
+        network itself takes.
+
         Raises:
             ImageError: if the photo cannot be read.
             UsageError: if metres need a focal length that neither option nor photo gives.

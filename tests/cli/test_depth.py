@@ -178,6 +178,18 @@ def test_a_bad_file_does_not_stop_the_rest(run: Run) -> None:
     assert sorted(p.name for p in Path("out").iterdir()) == ["a_depth.png", "c_depth.png"]
 
 
+def test_failures_are_reported_when_the_rest_is_given_up(run: Run) -> None:
+    Path("in").mkdir()
+    Path("in/a.png").write_bytes(b"")
+    photo("in/b.png")
+    Path("out").mkdir()
+    Path("out/b_depth.png").mkdir()  # in the way
+    status, out, err = run("in", "-o", "out", *AS_IS)
+    assert (status, out) == (ExitCode.OUTPUT, [])
+    lines = err.splitlines()
+    assert "a.png is empty" in lines[0] and "cannot write out/b_depth.png" in lines[1]
+
+
 def test_a_truncated_photo_can_be_asked_for(run: Run) -> None:
     photo("a.png")
     Path("a.png").write_bytes(Path("a.png").read_bytes()[:5000])
@@ -192,6 +204,27 @@ def test_large_pictures_are_refused_and_can_be_allowed(run: Run) -> None:
     status, _, err = run("a.png", *AS_IS, "--max-pixels", 3000)
     assert status == ExitCode.BAD_INPUT and "a.png" in err
     assert run("a.png", *AS_IS, "--max-pixels", 0)[0] == 0
+
+
+def test_a_very_large_photo_stays_within_the_stated_memory(tmp_path: Path) -> None:
+    """8192x4096 through the default path: 60 bytes per pixel, 0.2 GB for Python itself."""
+    row = np.linspace(0, 255, 8192, dtype=np.uint8)
+    rgb = np.broadcast_to(row[None, :, None], (4096, 8192, 3))
+    Image.fromarray(rgb).save(tmp_path / "a.jpg")
+    model = mean_model(tmp_path / "m.onnx", contract=RAW_INPUT)
+    program = (
+        "import resource, sys; from depthsmith.cli.entry import run; status = run(sys.argv[1:]);"
+        "print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "depth", "a.jpg", "-m", model, "--provider", "cpu"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    status, peak_kb = done.stdout.split()[-2:]
+    assert status == "0"
+    with Image.open(tmp_path / "a_depth.png") as depth:
+        assert depth.size == (8192, 4096)
+    assert int(peak_kb) * 1024 <= 60 * 8192 * 4096 + 200e6
 
 
 def test_folders_again_do_only_what_is_new(run: Run) -> None:

@@ -167,24 +167,26 @@ def _run(maker: Maker) -> int:
 
     jobs = maker.plan.jobs
     failures: list[DepthsmithError] = []
-    with console.progress(jobs[0].photo.name, len(jobs)) as advance:
-        for job, next_job in zip(jobs, [*jobs[1:], None], strict=True):
-            try:
-                notes = maker.make(job)
-            except ModelError:
-                raise  # every photo would fail in the same way
-            except (InputError, UsageError) as error:
-                if len(jobs) == 1:
-                    raise
-                failures.append(error)
-            else:
-                for text in notes:
-                    console.note(f"{job.photo}: {text}")
-                console.say(str(job.target))
-            advance(next_job.photo.name if next_job else "")
-    for failure in failures:
-        console.error(str(failure))
-    if failures:
-        console.error(f"{len(failures)} of {len(jobs)} photos failed")
-        return failures[0].exit_code
-    return 0
+    try:
+        with console.progress(jobs[0].photo.name, len(jobs)) as advance:
+            for job, next_job in zip(jobs, [*jobs[1:], None], strict=True):
+                try:
+                    notes = maker.make(job)
+                except ModelError:
+                    raise  # every photo would fail in the same way
+                except (InputError, UsageError) as error:
+                    if len(jobs) == 1:
+                        raise
+                    failures.append(error)
+                else:
+                    for text in notes:
+                        console.note(f"{job.photo}: {text}")
+                    console.say(str(job.target))
+                advance(next_job.photo.name if next_job else "")
+    finally:  # also when the rest is given up
+        for failure in failures:
+            console.error(str(failure))
+    if not failures:
+        return 0
+    console.error(f"{len(failures)} of {len(jobs)} photos failed")
+    return failures[0].exit_code
