@@ -16,8 +16,8 @@ Advance = Callable[[str], None]
 
 
 def say(text: str) -> None:
-    """Print a result."""
-    print(text)
+    """Print a result, at once: a program that reads along need not wait for the last one."""
+    print(text, flush=True)
 
 
 def note(text: str) -> None:
