@@ -1,7 +1,7 @@
 """Bring a prediction to metres, as the protocol of its kind wants, so that it can be scored.
 
 Relative predictions are aligned with the truth before they are compared: inverse depth in
-inverse-depth space, depth in depth space (Ranftl et al. 2020, arXiv:1907.01341, section 5 and
+inverse-depth space, depth in depth space (Ranftl et al. 2020, arXiv:1907.01341, and
 the evaluation code published with it). Metric predictions are not.
 """
 
@@ -97,7 +97,7 @@ def align(
 
     ``scale`` and ``scale-shift`` are least squares, unweighted: in inverse depth for
     `DepthKind.INVERSE_DEPTH` and `DepthKind.NEAR`, else in depth. ``median`` multiplies
-    depth by the ratio of medians (Zhou et al. 2017, arXiv:1704.07813, section 4.1).
+    depth by the ratio of medians (Zhou et al. 2017, arXiv:1704.07813).
 
     A flat prediction has no least-squares scale; it is given scale 0.
 

@@ -11,7 +11,7 @@ Raises (all functions):
     DatasetError: if sizes differ, no pixel is valid, or the truth is not finite and positive.
     InputError: if the prediction is not finite and positive at a valid pixel.
 
-Sources: Eigen, Puhrsch and Fergus 2014, arXiv:1406.2283, section 4.3, for all but log10 and
+Sources: Eigen, Puhrsch and Fergus 2014, arXiv:1406.2283, for all but log10 and
 SILog, which name their own.
 """
 
