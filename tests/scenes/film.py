@@ -194,7 +194,8 @@ def _set_in_motion(b: Builder, camera: Camera) -> None:
     for solid in b.solids:
         if not isinstance(solid, Plane) and solid.radius_m < 3.0:
             centres.setdefault(solid.group, []).append(np.asarray(solid.centre_m, np.float64))
-    groups = sorted(centres)
+    # Not what belongs to the place, such as the marks on a road.
+    groups = sorted(g for g, points in centres.items() if np.ptp(points, axis=0).max() < 3.0)
     b.rng.shuffle(groups)
     for group in groups[: b.count(2, 6)]:
         middle = np.mean(centres[group], axis=0)

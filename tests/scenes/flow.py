@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from scenes.camera import Camera
 from scenes.compiled import compiled
+from scenes.cull import TILE, ray, rectangles, to_camera, visible
 from scenes.describe import Scene
 from scenes.intersect import blocked, first_hit, local
 from scenes.pack import pack, view_of
-from scenes.trace import TILE, ray, visible
 
 _TOLERANCE = 1e-5
 """A solid hides a point when it is nearer by more than this share of the distance."""
@@ -66,14 +66,14 @@ def _flow(world, views, other, other_views, other_size, px, depth, seen):
     view, other_view = views[0], other_views[0]
     total = world.solids.shape[0]
     ids = np.empty(total, np.int64)
+    rects = rectangles(world.solids, view)
     lists, counts = _tile_lists(other.solids, other_view, other_size)
     across = (other_size[1] + TILE - 1) // TILE
     for top in range(0, height, TILE):
         for left in range(0, width, TILE):
-            bottom, right = min(top + TILE, height), min(left + TILE, width)
-            count = visible(world.solids, view, left, top, right, bottom, ids)
-            for row in range(top, bottom):
-                for column in range(left, right):
+            count = visible(rects, left, top, ids)
+            for row in range(top, min(top + TILE, height)):
+                for column in range(left, min(left + TILE, width)):
                     dx, dy, dz = ray(view, column + 0.5, row + 0.5)
                     t, number, _ = first_hit(
                         world.solids, world.outlines, ids, count,
@@ -106,11 +106,11 @@ def _tile_lists(solids, view, size):
     """For each tile of a picture, row by row, the solids that may be seen in it."""
     height, width = size
     down, across = (height + TILE - 1) // TILE, (width + TILE - 1) // TILE
+    rects = rectangles(solids, view)
     lists = np.empty((down * across, solids.shape[0]), np.int64)
     counts = np.empty(down * across, np.int64)
     for tile in range(down * across):
-        top, left = tile // across * TILE, tile % across * TILE
-        counts[tile] = visible(solids, view, left, top, left + TILE, top + TILE, lists[tile])
+        counts[tile] = visible(rects, tile % across * TILE, tile // across * TILE, lists[tile])
     return lists, counts
 
 
@@ -126,9 +126,7 @@ def _direction(solid, view, a, b, c):
 @compiled
 def _project(view, dx, dy, dz):
     """Pixel coordinates and depth of a direction from the camera; NaN behind it."""
-    x = view.r00 * dx + view.r10 * dy + view.r20 * dz
-    y = view.r01 * dx + view.r11 * dy + view.r21 * dz
-    z = view.r02 * dx + view.r12 * dy + view.r22 * dz
+    x, y, z = to_camera(view, dx, dy, dz)
     if z <= 0.0:
         return math.nan, math.nan, z
     return view.focal_px * x / z + view.cx, view.focal_px * y / z + view.cy, z

@@ -50,6 +50,7 @@ SETTING = np.dtype(
         *_floats(*(f"{part}_{c}" for part in ("light", "above", "below") for c in _RGB)),
         *_floats(*(f"{part}_{c}" for part in ("zenith", "horizon", "fog") for c in _RGB)),
         *_floats("clouds", "fog_m"),
+        *_matrix("l"),  # world to light: its last row points to the light
     ],
     align=True,
 )
@@ -139,6 +140,8 @@ def _setting(scene: Scene, cloud_tile: int) -> NDArray[np.void]:
     towards = np.array(light.towards, np.float64)
     if not light.near:
         towards /= np.linalg.norm(towards)
+    across = np.eye(3) if light.near else _frame(towards)
+    _put_matrix(record, "l", across)
     record["near"], record["reach_m"] = light.near, light.reach_m
     record["cloud_tile"], record["clouds"] = cloud_tile, sky.clouds
     record["fog_m"] = look.fog_m
@@ -151,11 +154,18 @@ def _setting(scene: Scene, cloud_tile: int) -> NDArray[np.void]:
     return setting
 
 
+def _frame(towards: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Three unit rows at right angles, the last one given."""
+    axis = np.eye(3)[np.argmin(np.abs(towards))]
+    first = np.cross(axis, towards)
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(towards, first), towards])
+
+
 def _put(record: np.void, names: tuple[str, ...], values: object) -> None:
     for name, value in zip(names, np.asarray(values), strict=True):
         record[name] = value
 
 
 def _put_matrix(record: np.void, prefix: str, matrix: NDArray[np.float64]) -> None:
-    for (row, column), value in np.ndenumerate(matrix):
-        record[f"{prefix}{row}{column}"] = value
+    _put(record, tuple(name for name, _ in _matrix(prefix)), matrix.ravel())
