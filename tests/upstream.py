@@ -124,7 +124,16 @@ def transformers_model(size: str, *, version: int = 2, max_depth: float | None =
         depth_estimation_type="relative" if max_depth is None else "metric",
         max_depth=int(max_depth or 1),
     )
-    return randomize(DepthAnythingForDepthEstimation(config), seed)
+    model = randomize(DepthAnythingForDepthEstimation(config), seed)
+    if max_depth is None:
+        _keep_positive(model.head.conv3)
+    return model
+
+
+def _keep_positive(last: torch.nn.Conv2d) -> None:
+    """Most of a random map would be below zero, where the last ReLU leaves nothing to compare."""
+    with torch.no_grad():
+        last.weight.abs_()
 
 
 def save_transformers(model, folder: Path) -> Path:
@@ -144,8 +153,11 @@ def original_v2(encoder: str = "vits", seed: int = 0):
     _, _, _, features, channels, _ = _V2_DIMS[
         {"s": "small", "b": "base", "l": "large"}[encoder[3]]
     ]
-    model = DepthAnythingV2(encoder=encoder, features=features, out_channels=channels)
-    return randomize(model, seed)
+    model = randomize(
+        DepthAnythingV2(encoder=encoder, features=features, out_channels=channels), seed
+    )
+    _keep_positive(model.depth_head.scratch.output_conv2[2])
+    return model
 
 
 def da3(name: str = "da3-small", seed: int = 0):
