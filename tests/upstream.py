@@ -32,6 +32,8 @@ def install_torchvision_stand_in() -> None:
     """The four names that upstream imports from torchvision, for preprocessing only."""
     if "torchvision" in sys.modules:
         return
+    # Transformers looks for torchvision once, when it is imported; it must not find this one.
+    from transformers import DepthAnythingForDepthEstimation  # noqa: F401
 
     class Compose:
         def __init__(self, steps):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 
 from depthsmith.errors import DepthsmithError, ExitCode
 
@@ -24,13 +28,41 @@ def run(arguments: Sequence[str]) -> int:
         import warnings
 
         warnings.simplefilter("ignore")  # libraries warn developers; a user cannot act on it
+    with _noticing_interrupts() as interrupts:
+        status = _guarded(rest, debug, interrupts)
+    return int(status)
+
+
+@contextlib.contextmanager
+def _noticing_interrupts() -> Iterator[list[int]]:
+    """Keep count of Ctrl-C: an extension module that is being loaded when it comes may turn
+    the ``KeyboardInterrupt`` into an ``ImportError``.
+    """
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:
     try:
         status = _invoke(rest)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _complain("interrupted", debug, prefix="")
-        status = ExitCode.INTERRUPTED
+        return _interrupted(debug)
     except DepthsmithError as error:
+        if interrupts:
+            return _interrupted(debug)
         _complain(str(error), debug)
         status = error.exit_code
     except BrokenPipeError:
@@ -41,9 +73,16 @@ def run(arguments: Sequence[str]) -> int:
         _complain("not enough memory; use a smaller --resolution, or a smaller picture", debug)
         status = ExitCode.BAD_INPUT
     except Exception as error:
+        if interrupts:
+            return _interrupted(debug)
         _complain(_describe(error), debug)
         status = ExitCode.INTERNAL
-    return int(status)
+    return status
+
+
+def _interrupted(debug: bool) -> int:
+    _complain("interrupted", debug, prefix="")
+    return ExitCode.INTERRUPTED
 
 
 def _invoke(arguments: Sequence[str]) -> int:
