@@ -8,10 +8,11 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from depthsmith.cli import console
-from depthsmith.cli.options import AllowLicense, Json
+from depthsmith.cli.options import AllowLicense, Json, Reference, Vendor
 
 VariantChoice = Literal["small", "base", "both"]
-DeviceChoice = Literal["cpu", "cuda", "tensorrt", "directml", "coreml", "openvino"]
+# Those that compute in single precision: in half, nothing equals the float64 reference.
+DeviceChoice = Literal["cpu", "cuda", "directml", "openvino"]
 
 
 def export(
@@ -77,16 +78,8 @@ def export(
         bool,
         typer.Option("--validate/--no-validate", help="Compare with the float64 reference."),
     ] = True,
-    reference: Annotated[
-        Literal["oracle", "torch"],
-        typer.Option("--reference", help="torch: compare with upstream PyTorch code as well."),
-    ] = "oracle",
-    vendor: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--vendor", metavar="PATH", help="DA3 source tree with depth_anything_3/, for torch."
-        ),
-    ] = None,
+    reference: Reference = "oracle",
+    vendor: Vendor = None,
     device: Annotated[
         DeviceChoice, typer.Option("--device", help="Provider that the verification runs on.")
     ] = "cpu",

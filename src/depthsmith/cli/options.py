@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
@@ -58,5 +59,15 @@ Normalization = Annotated[
 Family = Annotated[
     Optional[FamilyChoice],  # noqa: UP045
     typer.Option("--family", help="Whose resizing `--fit official` follows, where unknown."),
+]
+Reference = Annotated[
+    Literal["oracle", "torch"],
+    typer.Option("--reference", help="torch: compare with upstream PyTorch code as well."),
+]
+Vendor = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--vendor", metavar="PATH", help="DA3 source tree with depth_anything_3/, for torch."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Optional
 import typer
 
 from depthsmith.cli import console
-from depthsmith.cli.options import Json, Kind, Normalization, Provider
+from depthsmith.cli.options import Json, Kind, Normalization, Provider, Reference, Vendor
 
 
 def verify(
@@ -29,16 +29,8 @@ def verify(
             "whichever fits better by default.",
         ),
     ] = None,
-    reference: Annotated[
-        Literal["oracle", "torch"],
-        typer.Option("--reference", help="torch: compare with upstream PyTorch code as well."),
-    ] = "oracle",
-    vendor: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--vendor", metavar="PATH", help="DA3 source tree with depth_anything_3/, for torch."
-        ),
-    ] = None,
+    reference: Reference = "oracle",
+    vendor: Vendor = None,
     provider: Provider = "cpu",
     kind: Kind = None,
     normalization: Normalization = None,
