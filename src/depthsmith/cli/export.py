@@ -121,7 +121,7 @@ def export(
                 output=output,
                 validate=validate,
                 device=device,
-                reference=reference,
+                reference="torch" if vendor else reference,
                 vendor=vendor,
                 allow_license=allow_license,
                 write_card=model_card,

@@ -13,7 +13,7 @@ from depthsmith.cli import console
 from depthsmith.cli.options import Json
 
 if TYPE_CHECKING:
-    from depthsmith.contract import TensorInfo
+    from depthsmith.contract import Source, TensorInfo
     from depthsmith.inspection import Inspection
 
 _NORMALIZATIONS = {
@@ -82,23 +82,42 @@ def _text(found: Inspection) -> str:
     rows += [("output", f"{name} {shapes[name]} not used") for name in sorted(unnamed)]
     rows.append(("resizing", f"of {contract.preprocessing}" if contract.preprocessing else "-"))
     if contract.source:
-        source = contract.source
-        origin = source.repository or source.file
-        revision = f" at {source.revision[:12]}" if source.revision else ""
-        rows.append(("weights", f"{origin}{revision}, SHA-256 {source.sha256[:16]}…"))
-        consent = ", allowed by --allow-license" if source.license_consent else ""
-        rows.append(("licence", f"{source.license or 'UNKNOWN'}{consent}"))
-    for title, part in (
-        ("build", contract.build),
-        ("verified", contract.verification),
-        ("accuracy", contract.accuracy),
-    ):
-        if part is not None:
-            rows.append((title, _flat(part)))
-        elif found.carried and title == "verified":
-            rows.append((title, "no"))
+        rows += _origin(contract.source)
+    if contract.build is not None:
+        rows.append(("build", _flat(contract.build)))
+    if contract.verification is not None or found.carried:
+        rows.append(("verified", _verified(contract.verification or {})))
+    if contract.accuracy is not None:
+        rows.append(("accuracy", _flat(contract.accuracy)))
     rows += [("not told", question) for question in found.unknown.values()]
     return "\n".join(f"{title:<10}{value}" for title, value in rows)
+
+
+def _origin(source: Source) -> list[tuple[str, str]]:
+    digest = f"SHA-256 {source.sha256[:16]}…"
+    license = source.license or "UNKNOWN"
+    if source.license_consent:
+        license += ", allowed by --allow-license"
+    if source.repository and source.revision:
+        weights = f"{source.repository} at {source.revision[:12]}"
+    else:
+        # Nobody has compared such a file with the repository's.
+        weights = f"{source.file}, taken from disk"
+        if source.repository:
+            license += f" (that of {source.repository}, whose network it is)"
+    return [("weights", f"{weights}, {digest}"), ("licence", license)]
+
+
+def _verified(verification: Mapping[str, Any]) -> str:
+    if not verification.get("performed"):
+        return "no"
+    worst = max(c["relative_max"] for c in verification["comparisons"])
+    sizes = dict.fromkeys(str(c["size"]) for c in verification["comparisons"])
+    return (
+        f"relative error at most {worst:.1e} (limit {verification['tolerance']:.0e}) at "
+        f"{', '.join(sizes)}; ONNX Runtime {verification['onnxruntime']} on "
+        f"{', '.join(verification['providers'])}"
+    )
 
 
 def _shape(info: TensorInfo) -> str:
@@ -109,6 +128,8 @@ def _size(found: Inspection) -> str:
     rule = found.contract.size
     if rule.fixed:
         return str(rule.fixed)
+    if rule.height is None and rule.width is None:
+        return f"any, multiples of {rule.multiple_of}"
     height, width = (f"{side}" if side else "any" for side in (rule.height, rule.width))
     return f"{height} x {width}, multiples of {rule.multiple_of}"
 

@@ -67,7 +67,9 @@ Reference = Annotated[
 Vendor = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(
-        "--vendor", metavar="PATH", help="DA3 source tree with depth_anything_3/, for torch."
+        "--vendor",
+        metavar="PATH",
+        help="DA3 source tree with depth_anything_3/; implies --reference torch.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

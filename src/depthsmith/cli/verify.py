@@ -51,7 +51,7 @@ def verify(
             weights=weights,
             model=model,
             position_embedding=position_embedding,
-            reference=reference,
+            reference="torch" if vendor else reference,
             vendor=vendor,
             provider=provider,
             kind=kind,
