@@ -185,8 +185,9 @@ class DepthMap:
         return self.kind.polarity
 
     def __repr__(self) -> str:
-        low, high = float(self.values.min()), float(self.values.max())
-        return f"DepthMap({self.size} {self.kind.value}, {low:.4g} to {high:.4g} {self.unit})"
+        finite = self.values[np.isfinite(self.values)]
+        span = f"{finite.min():.4g} to {finite.max():.4g}" if finite.size else "nothing finite"
+        return f"DepthMap({self.size} {self.kind.value}, {span} {self.unit})"
 
 
 def _describe(array: NDArray[np.generic]) -> str:
