@@ -11,6 +11,7 @@ export PIP_QUIET := 1
 # The wheels of upstream code that results are compared with pull in packages that are not
 # needed here (xformers, open3d, gradio), hence --no-deps.
 $(VENV)/.ready: pyproject.toml Makefile
+	@echo "Setting up $(VENV), with the upstream code to compare with; this takes minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --upgrade 'pip>=25.1'
 	$(BIN)/pip install torch==2.13.0
@@ -19,13 +20,14 @@ $(VENV)/.ready: pyproject.toml Makefile
 	touch $@
 
 $(DEMO_VENV)/.ready: pyproject.toml Makefile
+	@echo "Setting up $(DEMO_VENV), without PyTorch; this takes a minute."
 	$(PYTHON) -m venv $(DEMO_VENV)
 	$(DEMO_VENV)/bin/pip install --upgrade 'pip>=25.1'
 	$(DEMO_VENV)/bin/pip install -e '.[cpu]' --group demo
 	touch $@
 
 demo: $(DEMO_VENV)/.ready
-	$(DEMO_VENV)/bin/python demo.py
+	@$(DEMO_VENV)/bin/python -m demo
 
 test: check
 	$(BIN)/pytest
@@ -38,9 +40,10 @@ check: $(VENV)/.ready
 
 docs: $(VENV)/.ready
 	$(BIN)/python tools/cli_reference.py
+	$(BIN)/python tools/model_table.py
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(DEMO_VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(DEMO_VENV) demo/output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

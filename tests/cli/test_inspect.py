@@ -22,7 +22,17 @@ OURS = Contract(
     preprocessing="da3",
     source=Source("owner/name", "0123456789abcdef", "model.safetensors", "f" * 64, "apache-2.0"),
     build={"opset": 18, "attention": "fused"},
-    verification={"passed": True, "relative_error": 4e-6, "sizes": [[294, 518]]},
+    verification={
+        "performed": True,
+        "passed": True,
+        "tolerance": 1e-4,
+        "providers": ["cpu"],
+        "onnxruntime": "1.32.0",
+        "comparisons": [
+            {"size": "294x518", "relative_max": 1.2e-6},
+            {"size": "294x518", "relative_max": 4e-6},
+        ],
+    },
 )
 
 
@@ -60,7 +70,9 @@ def test_a_file_of_ours_in_words(ours: Path, capsys: pytest.CaptureFixture[str])
     ]
     assert told["weights"] == ["owner/name at 0123456789ab, SHA-256 ffffffffffffffff…"]
     assert told["licence"] == ["apache-2.0"]
-    assert told["verified"] == ["passed True, relative_error 4e-06, sizes [[294, 518]]"]
+    assert told["verified"] == [
+        "relative error at most 4.0e-06 (limit 1e-04) at 294x518; ONNX Runtime 1.32.0 on cpu"
+    ]
     assert "not told" not in told
 
 
@@ -106,7 +118,7 @@ def test_unverified_and_unused_are_said(
     told = lines(capsys)
     assert told["verified"] == ["no"]
     assert told["output"][1] == "confidence [batch, height, width] not used"
-    assert told["size"] == ["any x any, multiples of 14"]
+    assert told["size"] == ["any, multiples of 14"]
 
 
 def test_no_depth_file_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,1 @@
+"""What depthsmith does, on a real photo: ``make demo``."""
