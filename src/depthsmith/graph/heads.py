@@ -123,7 +123,7 @@ class _Head(nn.Module):
         for i, tokens in enumerate(features):
             x = op.Transpose(tokens, perm=[0, 2, 1])
             x = op.Reshape(x, shape_of(op, [0, self.arch.feature_dim], grid.times(op, 1)))
-            x = embed(self.projects[i](op, x), self.arch.out_channels[i])
+            x = embed(self.projects[i](op, x), i)
             maps.append(self.resize_layers[i](op, x))
         return maps
 
@@ -168,11 +168,13 @@ class DualDpt(_Head):
 
     def forward(self, op: OpBuilder, features: list[ir.Value], grid: Grid) -> dict[str, ir.Value]:
         features = [self.norm(op, f) for f in features]
-        maps = self.reassemble(
-            op, features, grid, lambda x, channels: add_uv_embedding(op, x, grid, 1, channels)
-        )
+
+        def embed(x: ir.Value, i: int) -> ir.Value:
+            return add_uv_embedding(op, x, grid, 1, self.arch.out_channels[i], f"map{i}")
+
+        maps = self.reassemble(op, features, grid, embed)
         x = self.full_size(op, self.scratch(op, maps, grid), grid)
-        x = add_uv_embedding(op, x, grid, PATCH_SIZE, self.arch.features // 2)
+        x = add_uv_embedding(op, x, grid, PATCH_SIZE, self.arch.features // 2, "full")
         logits = self.scratch.output_conv2(op, x)  # (B, 2, H, W)
         depth, confidence = op.Split(logits, [1, 1], axis=1, _outputs=2)
         outputs = {self.arch.output_name: squeeze(op, op.Exp(depth))}

@@ -16,22 +16,26 @@ from depthsmith.graph.grid import Grid
 
 _RATIO = 0.1
 _OMEGA = 100.0
+_AXES = ("row", "column")
 
 
 def add_uv_embedding(
-    op: OpBuilder, x: ir.Value, grid: Grid, factor: int, channels: int
+    op: OpBuilder, x: ir.Value, grid: Grid, factor: int, channels: int, name: str
 ) -> ir.Value:
-    """Add the embedding to ``(B, channels, factor * h, factor * w)``."""
+    """Add the embedding to the map ``name`` of ``(B, channels, factor * h, factor * w)``.
+
+    Maps of one head need different names: two of them may have the same number of channels.
+    """
     quarter = channels // 4
     omega = _OMEGA ** -(np.arange(quarter) / quarter)
     for axis, shape in ((1, (1, channels, 1, -1)), (0, (1, channels, -1, 1))):
         if grid.fixed is not None:
             places = _fixed_places(grid, factor, axis)
             values = _thin(np.outer(omega, places), channels, axis).reshape(shape)
-            name = f"uv_{'row' if axis == 0 else 'column'}_{channels}x{factor}"
-            thin = op.initializer(ir.tensor(values.astype(np.float32)), name)
+            table = f"uv_{name}_{_AXES[axis]}"
+            thin = op.initializer(ir.tensor(values.astype(np.float32)), table)
         else:
-            thin = _dynamic_thin(op, grid, factor, axis, omega, channels)
+            thin = _dynamic_thin(op, grid, factor, axis, omega, channels, name)
         x = op.Add(x, thin)
     return x
 
@@ -58,6 +62,7 @@ def _dynamic_thin(
     axis: int,
     omega: NDArray[np.float64],
     channels: int,
+    name: str,
 ) -> ir.Value:
     both = op.Cast(grid.times(op, 1), to=1)
     diagonal = op.Sqrt(op.ReduceSum(op.Mul(both, both), keepdims=1))
@@ -66,8 +71,8 @@ def _dynamic_thin(
     steps = op.Cast(op.Range(0, op.Squeeze(op.Cast(count, to=7)), 1), to=1)
     places = op.Div(op.Sub(op.Add(steps, steps), op.Sub(count, 1.0)), count)
     places = op.Mul(places, op.Div(side, diagonal))  # (n,)
-    name = f"uv_omega_{channels}_{axis}_{factor}"
-    column = op.initializer(ir.tensor(omega[:, None].astype(np.float32)), name)
+    table = f"uv_{name}_{_AXES[axis]}_omega"
+    column = op.initializer(ir.tensor(omega[:, None].astype(np.float32)), table)
     angles = op.Mul(column, op.Unsqueeze(places, [0]))  # (C/4, n)
     waves = op.Mul(op.Concat(op.Sin(angles), op.Cos(angles), axis=0), _RATIO)  # (C/2, n)
     pads = [0, 0, channels // 2, 0] if axis == 1 else [channels // 2, 0, 0, 0]
