@@ -21,6 +21,8 @@ from depthsmith.media.image_file import (
 )
 from depthsmith.types import BoolArray, DepthKind, DepthMap, FloatArray, Size
 
+_ARRAYS = ("depth", "sky", "confidence", "mask")
+
 Maps = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
@@ -51,7 +53,7 @@ def read_depth(
         ImageError: if it cannot be read, holds no depth map, does not say what it means while
             ``kind`` is None, or says something else than ``kind``.
     """
-    maps, header = _read(path, max_pixels)
+    maps, header = read_maps(path, max_pixels)
     values = maps.pop("depth")
     if values.ndim > 2:
         values = values.reshape([n for n in values.shape if n != 1])
@@ -102,7 +104,20 @@ def _foreign(values: NDArray[Any], kind: DepthKind) -> FloatArray:
     return result
 
 
-def _read(path: Path, max_pixels: int | None) -> tuple[Maps, Header]:
+def read_maps(path: Path, max_pixels: int | None) -> tuple[Maps, Header]:
+    """The arrays of a depth file as stored, and what it says of itself if it is ours.
+
+    Args:
+        path: of the file.
+        max_pixels: refuse larger maps; None for no limit.
+
+    Returns:
+        ``depth``, and ``sky``, ``confidence`` and ``mask`` where there are any; the header,
+        empty for files made elsewhere.
+
+    Raises:
+        ImageError: if it cannot be read or holds no depth map.
+    """
     head = b""
     if path.is_file():
         try:
@@ -135,12 +150,12 @@ def _read_numpy(path: Path) -> tuple[Maps, Header]:
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ImageError(f"{path} is damaged or no array ({one_line(error)})") from error
     header = _parse(str(maps.pop("header", "")))
-    arrays = [name for name, values in maps.items() if values.ndim >= 2]
+    arrays = [name for name, values in maps.items() if values.ndim >= 2 and name != "mask"]
     if "depth" not in maps:
         if len(arrays) != 1:
             raise ImageError(f"{path} holds no array 'depth', but {', '.join(maps) or 'nothing'}")
         maps["depth"] = maps[arrays[0]]
-    return {name: maps[name] for name in ("depth", "sky", "confidence") if name in maps}, header
+    return {name: maps[name] for name in _ARRAYS if name in maps}, header
 
 
 def _read_exr(path: Path, max_pixels: int | None) -> tuple[Maps, Header]:
