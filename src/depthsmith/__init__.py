@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from depthsmith.api import load
     from depthsmith.catalog import MODELS
     from depthsmith.contract import Contract
+    from depthsmith.depth import metrics
+    from depthsmith.depth.align import align, valid_pixels
+    from depthsmith.depth.boundary import edge_score
     from depthsmith.depth.colormap import colorize
     from depthsmith.depth.convert import to_depth, to_inverse_depth, to_metres, to_near
+    from depthsmith.depth.ordinal import PointPair, ordinal_accuracy
+    from depthsmith.depth.scores import Scores, mean_scores, row_baseline, score
     from depthsmith.errors import (
         CheckpointError,
         DatasetError,
@@ -37,7 +42,9 @@ if TYPE_CHECKING:
         UsageError,
         VerificationError,
     )
+    from depthsmith.evaluation import Evaluation, FilePredictions, ModelPredictions, evaluate
     from depthsmith.inspection import Inspection, inspect
+    from depthsmith.media.dataset import open_dataset
     from depthsmith.media.depth_file import read_depth, write_depth
     from depthsmith.media.photo import read_photo
     from depthsmith.model_store import pull
@@ -48,8 +55,13 @@ _HOMES = {
     "depthsmith.api": ("load",),
     "depthsmith.catalog": ("MODELS",),
     "depthsmith.contract": ("Contract",),
+    "depthsmith.depth": ("metrics",),
+    "depthsmith.depth.align": ("align", "valid_pixels"),
+    "depthsmith.depth.boundary": ("edge_score",),
     "depthsmith.depth.colormap": ("colorize",),
     "depthsmith.depth.convert": ("to_depth", "to_inverse_depth", "to_metres", "to_near"),
+    "depthsmith.depth.ordinal": ("PointPair", "ordinal_accuracy"),
+    "depthsmith.depth.scores": ("Scores", "mean_scores", "row_baseline", "score"),
     "depthsmith.errors": (
         "CheckpointError",
         "DatasetError",
@@ -64,7 +76,14 @@ _HOMES = {
         "UsageError",
         "VerificationError",
     ),
+    "depthsmith.evaluation": (
+        "Evaluation",
+        "FilePredictions",
+        "ModelPredictions",
+        "evaluate",
+    ),
     "depthsmith.inspection": ("Inspection", "inspect"),
+    "depthsmith.media.dataset": ("open_dataset",),
     "depthsmith.media.depth_file": ("read_depth", "write_depth"),
     "depthsmith.media.photo": ("read_photo",),
     "depthsmith.model_store": ("pull",),
@@ -81,30 +100,45 @@ __all__ = [
     "DepthKind",
     "DepthMap",
     "DepthsmithError",
+    "Evaluation",
     "FetchError",
+    "FilePredictions",
     "ImageError",
     "InputError",
     "Inspection",
     "LicenseError",
     "ModelError",
+    "ModelPredictions",
     "OutputError",
     "Photo",
+    "PointPair",
     "Predictor",
     "ProviderError",
+    "Scores",
     "Size",
     "UsageError",
     "VerificationError",
     "__version__",
+    "align",
     "colorize",
+    "edge_score",
+    "evaluate",
     "inspect",
     "load",
+    "mean_scores",
+    "metrics",
+    "open_dataset",
+    "ordinal_accuracy",
     "pull",
     "read_depth",
     "read_photo",
+    "row_baseline",
+    "score",
     "to_depth",
     "to_inverse_depth",
     "to_metres",
     "to_near",
+    "valid_pixels",
     "write_depth",
 ]
 
@@ -112,7 +146,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'depthsmith' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
+    home = import_module(_HOME_OF[name])
+    if not hasattr(home, name):  # a module in a package, such as `metrics`
+        import_module(f"{home.__name__}.{name}")
+    value = getattr(home, name)
     globals()[name] = value
     return value
 

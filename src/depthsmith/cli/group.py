@@ -17,6 +17,7 @@ VERBS: dict[str, str] = {
     "depth": "Make depth maps of photos.",
     "export": "Build a verified ONNX file from official weights.",
     "verify": "Check what a depth ONNX file really does.",
+    "eval": "Score a model against photos with measured depth.",
     "inspect": "Show what goes into an ONNX file and what comes out.",
     "models": "List the known models, their licences, and which are here.",
     "pull": "Download the weights of a model, its licence first.",
