@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+import upstream
+from depthsmith.catalog import Architecture, mlp_dim
+from depthsmith.checkpoint.layouts import expected_shapes, is_unused, to_our_names
+from depthsmith.checkpoint.load import Checkpoint
 from depthsmith.types import Size
-from networks import make, relative_error
+from networks import Network, make, relative_error
 from tolerances import FLOAT32
 
 V2_SIZES = [(518, 518), (462, 462), (392, 686), (252, 336), (1036, 518)]
@@ -86,3 +90,35 @@ def test_da3_mono_and_metric(name, tmp_path):
     session = network.session(tmp_path, attention="fused")
     assert [o.name for o in session.get_outputs()] == ["depth", "sky"]
     _assert_equal(network, session, [(252, 336), (196, 98)] if "metric" in name else DA3_SIZES[1:])
+
+
+@pytest.mark.parametrize("size", [None, Size(98, 126)])
+@pytest.mark.parametrize("attention", ["portable", "fused"])
+def test_da3_giant_in_small(tmp_path, size, attention):
+    """What only the largest have (SwiGLU, two maps of as many channels), in a small network."""
+    upstream.install_torchvision_stand_in()
+    from depth_anything_3.model.dinov2.vision_transformer import DinoVisionTransformer
+    from depth_anything_3.model.dualdpt import DualDPT
+
+    layers, channels = (2, 3, 4, 5), (16, 16, 24, 24)
+    model = torch.nn.Module()
+    model.backbone = torch.nn.Module()
+    model.backbone.pretrained = DinoVisionTransformer(
+        img_size=518, patch_size=14, embed_dim=128, depth=6, num_heads=2, mlp_ratio=4,
+        ffn_layer="swiglufused", alt_start=3, qknorm_start=3, rope_start=3, cat_token=True,
+    )  # fmt: skip
+    model.head = DualDPT(256, features=32, out_channels=channels)
+    upstream.randomize(model, 0)
+    model.backbone.forward = lambda x: model.backbone.pretrained.get_intermediate_layers(x, layers)
+
+    arch = Architecture(
+        "da3", 128, 6, 2, mlp_dim(128, swiglu=True), True, layers, "dual_dpt", 32, channels,
+        alt_start=3,
+    )  # fmt: skip
+    stored = {f"model.{k}": v.numpy() for k, v in model.state_dict().items()}
+    kept = {k: v for k, v in stored.items() if not is_unused(k, "da3")}
+    tensors = to_our_names(kept, "da3")
+    assert {k: v.shape for k, v in tensors.items()} == expected_shapes(arch)
+    network = Network(model, Checkpoint(arch, None, tensors, (), tmp_path, ""))
+    session = network.session(tmp_path, size=size, attention=attention, confidence=True)
+    _assert_equal(network, session, [(98, 126)], batch=2)
