@@ -373,6 +373,16 @@ def test_sparse_truth(tmp_path: Path, ramp: Values) -> None:
     assert "edge F-score" not in [row[0] for row in rows(result)]
 
 
+def test_without_a_cap_metres_are_not_clipped(tmp_path: Path, ramp: Values) -> None:
+    """Farther than the farthest truth is an error as large as it is."""
+    make_pair(tmp_path, ramp)
+    save_map(tmp_path / "predictions/a.npy", 3 * ramp, DepthKind.DEPTH_M)
+    assert run_files(tmp_path, DepthKind.DEPTH_M).mean.abs_rel == pytest.approx(2.0, rel=1e-6)
+    capped = run_files(tmp_path, DepthKind.DEPTH_M, cap_m=10.0).mean.abs_rel
+    expected = np.mean(np.abs(np.minimum(3 * ramp, 10) - ramp) / ramp)
+    assert capped == pytest.approx(expected, rel=1e-6)
+
+
 # --- what cannot be scored
 
 

@@ -20,6 +20,9 @@ from depthsmith.media.dataset import Dataset, Sample, Truth
 from depthsmith.pipeline import Predictor
 from depthsmith.types import BoolArray, DepthKind, Size
 
+_NO_CAP_M = 1e6
+"""For predictions of depth: to cap them at the farthest truth would be a help from it."""
+
 
 @dataclass(frozen=True)
 class ImageScore:
@@ -148,7 +151,8 @@ def evaluate(
         dataset: from `depthsmith.media.dataset.open_dataset`.
         align: None for `default_alignment` of the kind.
         cap_m: largest depth that counts, also the largest a prediction can have; None for
-            the data set's own, infinity for none.
+            the data set's own, infinity for none. Without one, inverse depth that is not above
+            0 after alignment, and what is near it, is as far as the photo's farthest truth.
         crop: see `crop_mask`; None for the data set's own.
         advance: called after each photo with the name of the next one.
         observe: called with each photo that was scored.
@@ -223,8 +227,11 @@ class _Rule:
         in_metres = self.align in (None, "none")
         depth = self.predictions.of(sample, in_metres=in_metres, focal_px=truth.focal_px)
         values = resize_to_truth(depth.values, truth.size)
+        farthest_m = self.cap_m
+        if farthest_m is None and not depth.kind.larger_is_nearer:
+            farthest_m = _NO_CAP_M
         scores, aligned = score(
-            values, truth.depth_m, valid, kind=depth.kind, how=self.align, cap_m=self.cap_m
+            values, truth.depth_m, valid, kind=depth.kind, how=self.align, cap_m=farthest_m
         )
         baseline, _ = score(
             row_baseline(*truth.size), truth.depth_m, valid,
