@@ -180,7 +180,7 @@ def test_photos_that_cannot_be_scored_are_listed_and_the_exit_code_says_so(two: 
     np.save("data/f.npy", values[1][:40])
     status, out, err = two("--csv", "scores.csv", "--record", "m.onnx")
     assert status == ExitCode.BAD_INPUT
-    assert "1 photos scored, 5 NOT scored" in out and "nan" not in out.lower()
+    assert "1 photo scored, 5 NOT scored" in out and "nan" not in out.lower()
     errors = [line for line in err.splitlines() if "error:" in line]
     expected = (
         ("m.onnx", "nothing is recorded"),
@@ -259,6 +259,8 @@ def test_record_into_a_foreign_file(two: Run) -> None:
     [
         (["--predictions", "data", "--model", "m.onnx"], 2, "leave --model out"),
         (["--predictions", "data", "--record", "m.onnx"], 2, "leave --record out"),
+        (["--predictions", "data", "--fit", "stretch"], 2, "--fit is for networks"),
+        (["--predictions", "data", "--focal-px", "5"], 2, "--focal-px is for networks"),
         (["--record", "m.onnx", "--model", "other.onnx"], 2, "leave --model out to evaluate"),
         (["--record", "data"], 3, "is no .onnx file"),
         (["--record", "data/a.npy"], 3, "is no .onnx file"),

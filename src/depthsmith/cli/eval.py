@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
@@ -13,7 +14,7 @@ from depthsmith.cli.options import (
     AllowLicense,
     Family,
     Json,
-    Kind,
+    KindChoice,
     Normalization,
     Provider,
     Threads,
@@ -139,7 +140,15 @@ def eval(
     provider: Provider = "auto",
     threads: Threads = None,
     allow_license: AllowLicense = None,
-    kind: Kind = None,
+    kind: Annotated[
+        Optional[KindChoice],  # noqa: UP045
+        typer.Option(
+            "--kind",
+            help="What an ONNX file or depth files made elsewhere give: inverse-depth (larger is "
+            "nearer), depth (larger is farther), depth-m (metres), canonical (metres at a focal "
+            "length of 300).",
+        ),
+    ] = None,
     normalization: Normalization = None,
     family: Family = None,
 ) -> int:
@@ -156,6 +165,12 @@ def eval(
     from depthsmith.inspection import KINDS
 
     model = _which_model(model, predictions, record)
+    if predictions is not None:
+        of_networks = {
+            "--focal-px": focal_px, "--fit": fit, "--resolution": resolution,
+            "--normalization": normalization, "--family": family,
+        }  # fmt: skip
+        _refuse(of_networks, "is for networks; leave it out with --predictions")
     _check_outputs(csv, sheet)
     dataset = open_dataset(data, layout, units_per_metre=depth_scale)
     for text in dataset.notes:
@@ -212,6 +227,14 @@ def _which_model(model: str | None, predictions: Path | None, record: Path | Non
     return str(record)
 
 
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    from depthsmith.errors import UsageError
+
+    for option, value in options.items():
+        if value is not None:
+            raise UsageError(f"{option} {why}")
+
+
 def _check_outputs(csv: Path | None, sheet: Path | None) -> None:
     """Refuse, before any work, what could not be written after it."""
     from depthsmith.errors import OutputError, UsageError
@@ -228,7 +251,9 @@ def _text(evaluation: Evaluation) -> str:
     from depthsmith.evaluation.report import rows
 
     photos, left_out = len(evaluation.images), len(evaluation.failures)
-    counts = f"{photos} photos scored" + (f", {left_out} NOT scored" if left_out else "")
+    counts = f"{photos} {'photo' if photos == 1 else 'photos'} scored" + (
+        f", {left_out} NOT scored" if left_out else ""
+    )
     kind = "" if evaluation.kind is None else f" ({evaluation.kind.value})"
     head = (
         ("model", f"{evaluation.model}{kind}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ _UNKNOWN = (60, 60, 60)
 _COLORMAP = "inferno"
 _PERCENTILES = (2.0, 98.0)
 _NEAR, _FAR = np.array([33, 102, 172]), np.array([178, 24, 43])  # ends of ColorBrewer's RdBu
+_TIP_PX = 9.0
 _RIGHT, _WRONG = (60, 200, 60), (230, 40, 40)
 
 
@@ -202,6 +204,7 @@ def _pair_tiles(shown: Shown) -> tuple[ByteArray, ...]:
         right = nearness[pair.nearer] > nearness[pair.farther]
         color = _RIGHT if right else _WRONG
         ends = [(round(c * scale), round(r * scale)) for r, c in (pair.nearer, pair.farther)]
+        tip = _TIP_PX / max(math.dist(*ends), _TIP_PX)
         for tile in tiles:
-            cv2.arrowedLine(tile, ends[0], ends[1], color, 2, cv2.LINE_AA, tipLength=0.15)
+            cv2.arrowedLine(tile, ends[0], ends[1], color, 2, cv2.LINE_AA, tipLength=tip)
     return tiles

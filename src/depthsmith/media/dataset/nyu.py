@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from depthsmith.errors import DatasetError
 from depthsmith.media.dataset.pairs import read_pairs
@@ -109,15 +110,22 @@ def _from_matlab(tree: Tree, path: Path) -> Dataset:
 
 
 def _photo(images: Any, number: int) -> Photo:
-    with _HDF5:
-        return Photo(np.ascontiguousarray(images[number - 1].T))
+    return Photo(np.ascontiguousarray(_picture(images, number)))
 
 
 def _truth(depths: Any, number: int) -> Truth:
-    with _HDF5:
-        depth_m = np.ascontiguousarray(depths[number - 1].T, np.float32)
+    depth_m = np.ascontiguousarray(_picture(depths, number), np.float32)
     check_scale(depth_m, None, f"{LABELLED}, picture {number}")
     return Truth(depth_m, focal_px=FOCAL_PX)
+
+
+def _picture(array: Any, number: int) -> NDArray[Any]:
+    try:
+        with _HDF5:
+            picture: NDArray[Any] = array[number - 1].T
+    except OSError as error:
+        raise DatasetError(f"picture {number} of {LABELLED} is damaged") from error
+    return picture
 
 
 def _test_numbers(path: Path, count: int) -> list[int]:
