@@ -12,6 +12,7 @@ from pathlib import Path
 from demo.contact_sheet import write_sheet
 from demo.measured import run_measured
 from demo.network import run_network
+from demo.scores import run_scores
 from demo.shell import heading, say
 from depthsmith import __version__
 from depthsmith.cli.console import megabytes
@@ -30,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
 
-    sections = [run_network(folder), run_measured(folder)]
+    network, first = run_network(folder)
+    scene, second = run_measured(folder)
+    sections = [first, second, run_scores(network, scene, folder)]
 
     sheet = folder / "contact_sheet.jpg"
     footer = (

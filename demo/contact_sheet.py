@@ -12,15 +12,15 @@ from PIL import Image, ImageDraw, ImageFont
 
 from depthsmith.atomic import atomic_path
 
-WIDTH = 1440
-_MARGIN, _GAP = 26, 12
-_TITLE, _HEADING, _LABEL = 32, 22, 16
+WIDTH = 1300
+_MARGIN, _GAP = 24, 12
+_TITLE, _HEADING, _LABEL = 30, 21, 15
 _PAPER, _INK, _GRAY, _RED = "#f7f6f3", "#1d1d1b", "#6a6a66", "#b3261e"
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A picture, ``(H, W, 3)`` uint8 RGB, and the line below it."""
+    """A picture, ``(H, W, 3)`` uint8 RGB, and the line below it, if any."""
 
     label: str
     rgb: NDArray[np.uint8]
@@ -70,7 +70,7 @@ def write_sheet(path: Path, title: str, sections: Sequence[Section], footer: str
         y += _GAP
     y = _line(draw, y, footer, _LABEL, _GRAY)
     with atomic_path(path) as part:
-        page.crop((0, 0, WIDTH, y + _MARGIN)).save(part, "JPEG", quality=82)
+        page.crop((0, 0, WIDTH, y + _MARGIN)).save(part, "JPEG", quality=80)
 
 
 def _row(page: Image.Image, draw: ImageDraw.ImageDraw, y: int, row: Row) -> int:
@@ -85,7 +85,8 @@ def _row(page: Image.Image, draw: ImageDraw.ImageDraw, y: int, row: Row) -> int:
         x += size[0] + _GAP
     if row.text:
         _table(draw, x + _GAP, y, row.text)
-    return int(y + height + 6 + round(1.4 * _LABEL))
+    labelled = any(panel.label for panel in row.panels)
+    return y + int(height) + (6 + round(1.4 * _LABEL) if labelled else 0)
 
 
 def _table(draw: ImageDraw.ImageDraw, x: int, y: int, lines: Sequence[Sequence[str]]) -> None:

@@ -126,7 +126,7 @@ STEPS: tuple[Callable[[Scene, Path], tuple[Row, ...]], ...] = (
 )
 
 
-def run_measured(folder: Path) -> Section:
+def run_measured(folder: Path) -> tuple[Scene, Section]:
     """Every step, on the motorcycle."""
     heading("4. Measured depth through everything that comes after a network")
     scene = motorcycle(folder)
@@ -138,4 +138,5 @@ def run_measured(folder: Path) -> Section:
         f"pixels, {extent}."
     )
     rows = tuple(row for step in STEPS for row in step(scene, folder))
-    return Section(f"Measured depth (Middlebury 2014, {extent}): what follows a network", rows)
+    title = f"Measured depth (Middlebury 2014, {extent}): what follows a network"
+    return scene, Section(title, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,28 @@ MEANINGLESS = (
 )
 
 _HUB_SECONDS = 4.0
+_PHOTO_FILES = {
+    "coffee_near.png": (),
+    "coffee_controlnet.png": ("--format", "png8"),
+    "coffee_raw.exr": (),
+    "coffee_inferno.png": ("--colormap", "inferno"),
+    "coffee_side_by_side.jpg": ("--side-by-side", "--colormap", "spectral"),
+}
 
 
-def run_network(folder: Path) -> Section:
+@dataclass(frozen=True)
+class Network:
+    """An exported file.
+
+    Attributes:
+        warning: what must be said wherever its depth is shown; empty if nothing.
+    """
+
+    file: Path
+    warning: str
+
+
+def run_network(folder: Path) -> tuple[Network, Section]:
     """Everything up to and including the network, on the photo of a cup of coffee."""
     heading(f"1. Weights: {MODEL}")
     official = _fetch()
@@ -42,33 +62,30 @@ def run_network(folder: Path) -> Section:
     heading("2. An ONNX file that is exact at every size, compared with a float64 reference")
     must("export", *source, "--size", "dynamic", "--out-dir", folder, "--model-card")
     model = folder / "da2_small_dynamic.onnx"
+    network = Network(model, _warning(official))
     print()
     must("inspect", model)
 
     heading("3. The depth of a photo")
+    row = photo_row(model, folder)
+    if network.warning:
+        warn(network.warning)
+    title = f"A network: {MODEL}, exported by depthsmith and run on a photo"
+    return network, Section(title, (row,), network.warning)
+
+
+def photo_row(model: Path, folder: Path) -> Row:
+    """Run the file on the photo, in every way that `_PHOTO_FILES` names."""
     photo = folder / "coffee.png"
     Image.fromarray(skimage.data.coffee()).save(photo)
-    near, colors = folder / "coffee_near.png", folder / "coffee_inferno.png"
-    both = folder / "coffee_side_by_side.jpg"
-    must("depth", photo, "--model", model, "-o", near)
-    must("depth", photo, "--model", model, "-o", folder / "coffee_controlnet.png", "-f", "png8")
-    must("depth", photo, "--model", model, "-o", folder / "coffee_raw.exr")
-    must("depth", photo, "--model", model, "-o", colors, "--colormap", "inferno")
-    must("depth", photo, "--model", model, "-o", both, "--side-by-side", "--colormap", "spectral")
-    if not official:
-        warn(MEANINGLESS)
-    return Section(
-        f"A network: {MODEL}, exported by depthsmith and run on a photo",
+    for name, options in _PHOTO_FILES.items():
+        must("depth", photo, "--model", model, "-o", folder / name, *options)
+    return Row(
         (
-            Row(
-                (
-                    _panel("the photo", photo),
-                    _panel("16-bit PNG, near is bright", near),
-                    _panel("colour map inferno", colors),
-                )
-            ),
-        ),
-        _warning(official),
+            _panel("the photo", photo),
+            _panel("16-bit PNG, near is bright", folder / "coffee_near.png"),
+            _panel("colour map inferno", folder / "coffee_inferno.png"),
+        )
     )
 
 
