@@ -18,7 +18,8 @@ Model = Annotated[
         "--model",
         "-m",
         metavar="NAME|FILE",
-        help="A model (see `depthsmith models`), an ONNX file, or auto: the best one here.",
+        help="A model (see `depthsmith models`), an ONNX file, weights on disk, or auto: the "
+        "best one here.",
     ),
 ]
 Provider = Annotated[
