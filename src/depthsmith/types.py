@@ -190,5 +190,35 @@ class DepthMap:
         return f"DepthMap({self.size} {self.kind.value}, {span} {self.unit})"
 
 
+@dataclass(frozen=True, eq=False)
+class StereoPair:
+    """What the two eyes see.
+
+    Attributes:
+        left, right: ``(H, W, 3)`` uint8 RGB, of one size.
+    """
+
+    left: ByteArray
+    right: ByteArray
+
+    def __post_init__(self) -> None:
+        for name in ("left", "right"):
+            view = getattr(self, name)
+            if view.dtype != np.uint8 or view.ndim != 3 or view.shape[2] != 3:
+                raise ValueError(
+                    f"StereoPair.{name} must be (H, W, 3) uint8, not {_describe(view)}"
+                )
+        if self.left.shape != self.right.shape:
+            raise ValueError(f"the views are {self.left.shape} and {self.right.shape}")
+
+    @property
+    def size(self) -> Size:
+        """Of one view."""
+        return Size(*self.left.shape[:2])
+
+    def __repr__(self) -> str:
+        return f"StereoPair({self.size})"
+
+
 def _describe(array: NDArray[np.generic]) -> str:
     return f"{array.shape} {array.dtype}"

@@ -1,0 +1,44 @@
+"""From a picture and its depth to two eyes: disparity, warping, packing. numpy, OpenCV, numba.
+
+::
+
+    near or metres ─ disparity ─ edges ─ warp ─ fill ─ borders ─ pack
+                                 └────── render_pair ──────┘
+"""
+
+from __future__ import annotations
+
+from depthsmith.stereo.borders import BORDERS, Border, Margins, margins_of
+from depthsmith.stereo.disparity import (
+    EYE_DISTANCE_MM,
+    MAX_DISPARITY,
+    Eyes,
+    StereoSettings,
+    auto_convergence,
+    metres_to_disparity,
+    near_to_disparity,
+)
+from depthsmith.stereo.edges import Align, align_edges, sharpness
+from depthsmith.stereo.fill import FILLS
+from depthsmith.stereo.kernels import backend
+from depthsmith.stereo.pack import (
+    FORMATS,
+    Anaglyph,
+    anaglyph,
+    cross_eyed,
+    interlaced_rows,
+    pack,
+    side_by_side,
+    top_bottom,
+    with_depth,
+)
+from depthsmith.stereo.render import render_pair
+from depthsmith.stereo.warp import Scratch, warp_view
+
+__all__ = [
+    "BORDERS", "EYE_DISTANCE_MM", "FILLS", "FORMATS", "MAX_DISPARITY", "Align", "Anaglyph",
+    "Border", "Eyes", "Margins", "Scratch", "StereoSettings", "align_edges", "anaglyph",
+    "auto_convergence", "backend", "cross_eyed", "interlaced_rows", "margins_of",
+    "metres_to_disparity", "near_to_disparity", "pack", "render_pair", "sharpness",
+    "side_by_side", "top_bottom", "warp_view", "with_depth",
+]  # fmt: skip

@@ -1,0 +1,87 @@
+"""Sharpening the edges of a depth map."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from depthsmith.types import ByteArray, FloatArray
+
+_compile = numba.njit(cache=True, error_model="numpy", nogil=True)
+
+_u = np.uint64
+"""Indices known not to be negative, which numba would ask about: that takes a third longer."""
+
+
+@_compile
+def toggle(
+    values: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    least: float,
+    out: FloatArray,
+    top: int,
+    bottom: int,
+) -> None:
+    """Whichever of ``low`` and ``high`` is closer, where they differ by more than ``least``."""
+    gap = np.float32(least)
+    for y in range(top, bottom):
+        for x in range(values.shape[1]):
+            value, a, b = values[y, x], low[y, x], high[y, x]
+            closer = a if value - a < b - value else b
+            out[y, x] = closer if b - a > gap else value
+
+
+@_compile
+def snap(
+    values: FloatArray,
+    rgb: ByteArray,
+    steepness: float,
+    least: float,
+    longest: int,
+    out: FloatArray,
+    top: int,
+    bottom: int,
+) -> None:
+    """Make short ramps along the rows steps, at the strongest colour edge inside.
+
+    A ramp is a run of columns between which the values rise (or fall) by at least
+    ``steepness`` each, by ``least`` in all, and that is at most ``longest`` columns wide.
+
+    Args:
+        rgb: ``(H, 3 W)`` uint8.
+        out: ``(H, W)`` float32, the result.
+    """
+    width = values.shape[1]
+    steep = np.float32(steepness)
+    enough = np.float32(least)
+    signs = np.zeros(width, np.int8)
+    for y in range(top, bottom):
+        row, pixels, new = values[y], rgb[y], out[y]
+        for x in range(width - 1):
+            rise = row[x + 1] - row[x]
+            new[x] = row[x]
+            signs[x] = (1 if rise >= steep else 0) - (1 if rise <= -steep else 0)
+        new[width - 1] = row[width - 1]
+        x = 0
+        while x < width - 1:
+            sign = signs[_u(x)]
+            if sign == 0:
+                x += 1
+                continue
+            end = x + 1
+            while signs[_u(end)] == sign:  # the last is 0
+                end += 1
+            if 2 <= end - x <= longest and abs(row[end] - row[x]) >= enough:
+                # The outermost steps of a long ramp are where it begins and ends, not its edge.
+                inner = 1 if end - x > 2 else 0
+                best, edge = -1, x
+                for k in range(x + inner, end - inner):
+                    strength = 0
+                    for c in range(3 * k, 3 * k + 3):
+                        strength += abs(int(pixels[_u(c + 3)]) - int(pixels[_u(c)]))
+                    if strength > best:
+                        best, edge = strength, k
+                for k in range(x, end + 1):
+                    new[_u(k)] = row[x] if k <= edge else row[end]
+            x = end

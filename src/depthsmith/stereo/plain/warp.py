@@ -1,0 +1,136 @@
+"""`compiled.warp` in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthsmith.stereo.plain.arrays import Index, IntArray, ranges, shifts
+from depthsmith.types import ByteArray, FloatArray
+
+_UNSET = -(1 << 30)
+
+
+def scatter(
+    rgb: ByteArray, disparity: FloatArray, share: float, mixed: float, source: IntArray,
+    top: int, bottom: int,
+) -> None:  # fmt: skip
+    """As `compiled.scatter`.
+
+    Of samples that meet in one pixel the one with the largest logical column is seen, of
+    holes the one with the smallest; so the order of writing does not matter.
+    """
+    height, width = disparity.shape
+    mirrored = share < 0
+    shift = shifts(disparity, share)
+    pixels = rgb.reshape(height, width, 3).astype(np.int64)
+    if mirrored:
+        shift, pixels = shift[:, ::-1], pixels[:, ::-1]
+    column = np.arange(width, dtype=np.int64)[None]
+    at = (column << 8) - shift
+    gap = np.diff(at, axis=1, prepend=at[:, :1])
+    same = (gap >= 0) & (gap <= 512)
+    opens = gap > 512
+    same[:, 0] = opens[:, 0] = False
+    dropped = opens & _mixed(pixels, shift, int(mixed * 256.0))
+    after_dropped = np.zeros_like(dropped)
+    after_dropped[:, 1:] = dropped[:, :-1]
+
+    seen = np.full((height, width), _UNSET, np.int64)
+    last = np.concatenate([at[:, :1], at[:, :-1]], axis=1)
+    drawn = same & ~after_dropped
+    for more in (1, 2):
+        j = (last >> 8) + more
+        inside = drawn & (j <= at >> 8)
+        rest = (at - (j << 8)).astype(np.float32) * np.float32(256.0)
+        weight = rest / np.where(gap == 0, 1, gap).astype(np.float32) + np.float32(0.5)
+        _see(seen, inside, j, (column << 8) - weight.astype(np.int64))
+    # Surfaces reach half a pixel beyond their first and last samples.
+    begins = ~same & ~dropped
+    j = at >> 8
+    _see(seen, begins & (j >= (at + 127) >> 8), j, np.broadcast_to(column << 8, j.shape))
+    ends = np.ones_like(same)
+    ends[:, :-1] = ~same[:, 1:]
+    j = (at + 128) >> 8
+    _see(seen, ends & ~dropped & (j > at >> 8), j, np.broadcast_to(column << 8, j.shape))
+
+    # Holes: by row, first and last column, anchor; the largest anchors first.
+    hole = np.full((height, width), _UNSET, np.int64)
+    rows, x = np.nonzero(opens | (same & after_dropped))
+    reaches = opens[rows, x] & ~after_dropped[rows, x]
+    first = (last[rows, x] + np.where(reaches, 128, 0)) // 256 + 1
+    whole = dropped[rows, x] | same[rows, x]
+    final = np.where(whole, at[rows, x] >> 8, ((at[rows, x] + 127) >> 8) - 1)
+    anchor = x + dropped[rows, x]
+    edge = (at[:, 0] + 127) >> 8
+    every = np.arange(height)
+    rows = np.concatenate([every, rows])
+    first = np.concatenate([np.zeros(height, np.int64), first]).clip(0)
+    final = np.concatenate([edge - 1, final]).clip(None, width - 1)
+    anchor = np.concatenate([np.zeros(height, np.int64), anchor])
+    order = np.argsort(-anchor, kind="stable")
+    row_of, column_of, which = ranges(rows[order], first[order], final[order])
+    hole[row_of, column_of] = -(anchor[order][which] + 1)
+    values = np.where(seen != _UNSET, seen, hole)
+
+    source[:] = _to_columns(values, mirrored)
+
+
+def _to_columns(values: Index, mirrored: bool) -> Index:
+    """As `compiled.warp._to_columns`."""
+    width = values.shape[1]
+    if mirrored:
+        values = values[:, ::-1]
+        codes = np.where(values == _UNSET, -1, -(2 * (width + values) + 2))
+        return np.where(values >= 0, ((width - 1) << 8) - values, codes)
+    codes = np.where(values == _UNSET, -(2 * (width - 1) + 2), 2 * values + 1)
+    return np.where(values >= 0, values, codes)
+
+
+def _mixed(pixels: Index, shift: Index, least: int) -> NDArray[np.bool_]:
+    beyond = np.concatenate([pixels[:, 1:], pixels[:, -1:]], axis=1)
+    before = np.concatenate([pixels[:, :1], pixels[:, :1], pixels[:, :-2]], axis=1)
+    before = before[:, : pixels.shape[1]]
+    whole = before - beyond
+    along = (whole * (pixels - beyond)).sum(axis=2)
+    mixed: NDArray[np.bool_] = along * 256 > least * (whole * whole).sum(axis=2)
+    mixed[:, :-1] &= np.diff(shift, axis=1) <= 256
+    mixed[:, -1] = False
+    return mixed
+
+
+def _see(seen: Index, where: NDArray[np.bool_], j: Index, value: Index) -> None:
+    """Write in ascending order, so that the last write to a pixel is the largest."""
+    where = where & (j >= 0) & (j < seen.shape[1])
+    rows, columns = np.nonzero(where)
+    mine = np.full_like(seen, _UNSET)
+    mine[rows, j[rows, columns]] = value[rows, columns]
+    np.maximum(seen, mine, out=seen)
+
+
+def draw(
+    rgb: ByteArray, source: IntArray, out: ByteArray, left: int, spans: IntArray,
+    counts: IntArray, top: int, bottom: int,
+) -> None:  # fmt: skip
+    """As `compiled.draw`."""
+    height, width = source.shape
+    pixels = rgb.reshape(height, width, 3)
+    filled = source >= 0
+    position = np.where(filled, source, 0)
+    i, w = position >> 8, (position & 255)[..., None]
+    rows = np.arange(height)[:, None]
+    beside = pixels[rows, np.minimum(i + 1, width - 1)]
+    new = (pixels[rows, i] * (256 - w) + beside * w + 128) >> 8
+    view = out[:, left : left + 3 * width].reshape(height, width, 3)
+    view[filled] = new[filled]
+    out[:, left : left + 3 * width] = view.reshape(height, -1)
+    previous = np.concatenate([np.zeros((height, 1), source.dtype), source[:, :-1]], axis=1)
+    following = np.concatenate([source[:, 1:], np.zeros((height, 1), source.dtype)], axis=1)
+    begins, ends = ~filled & (source != previous), ~filled & (source != following)
+    counts[:, 0] = begins.sum(axis=1)
+    counts[:, 1] = (~filled).sum(axis=1)
+    for y in np.flatnonzero(counts[:, 0]):
+        first = np.flatnonzero(begins[y])
+        spans[y, : counts[y, 0], 0] = first
+        spans[y, : counts[y, 0], 1] = np.flatnonzero(ends[y])
+        spans[y, : counts[y, 0], 2] = -source[y, first] - 1

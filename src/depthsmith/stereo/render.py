@@ -1,0 +1,75 @@
+"""A picture and its disparity become a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from depthsmith.errors import UsageError
+from depthsmith.stereo.borders import Border, Margins, margins_of, treat_borders
+from depthsmith.stereo.disparity import StereoSettings
+from depthsmith.stereo.edges import Align, align_edges
+from depthsmith.stereo.fill import find_fill
+from depthsmith.stereo.kernels import Backend
+from depthsmith.stereo.warp import Scratch, warp_view
+from depthsmith.types import ByteArray, FloatArray, StereoPair
+
+
+def render_pair(
+    rgb: ByteArray,
+    disparity_px: FloatArray,
+    settings: StereoSettings | None = None,
+    *,
+    align: Align = "auto",
+    fill: str = "smooth",
+    border: Border = "replicate",
+    margins: Margins | None = None,
+    threads: int = 1,
+    scratch: Scratch | None = None,
+    backend: Backend | None = None,
+) -> StereoPair:
+    """What two eyes see.
+
+    Args:
+        rgb: ``(H, W, 3)`` uint8.
+        disparity_px: ``(h, w)`` float32 from `depthsmith.stereo.disparity`, of the picture's
+            size or smaller, in pixels of the picture.
+        settings: says which eyes are made and whether they are swapped; the rest of it has
+            been at work in the disparity.
+        align: whether depth edges are put on colour edges, see `align_edges`.
+        fill: name of a `Fill`.
+        border: see `depthsmith.stereo.borders`.
+        margins: widths of the border, where they must not depend on this picture.
+        threads: that work on it, besides those of OpenCV.
+        scratch: memory to work in, kept from frame to frame.
+
+    Returns:
+        Views of the picture's size (narrower with ``crop``). Without a border treatment they
+        lie side by side in one array.
+
+    Raises:
+        UsageError: for unknown names, or a map that is larger than the picture.
+    """
+    settings = settings or StereoSettings()
+    height, width = rgb.shape[:2]
+    if disparity_px.shape[0] > height or disparity_px.shape[1] > width:
+        raise UsageError(
+            f"the depth map is {disparity_px.shape[0]}x{disparity_px.shape[1]}, "
+            f"larger than the picture of {height}x{width}"
+        )
+    how = find_fill(fill)
+    aligned = align_edges(disparity_px, rgb, align=align, threads=threads, backend=backend)
+    canvas = np.empty((height, 2 * width, 3), np.uint8)
+    scratch = scratch or Scratch()
+    views = [
+        warp_view(
+            rgb, aligned, share, fill=how, threads=threads, backend=backend, canvas=canvas,
+            left=0 if (eye == 0) != settings.swap else width, scratch=scratch,
+        )
+        for eye, share in enumerate(settings.shares)
+    ]  # fmt: skip
+    if border != "replicate":
+        margins = margins or margins_of(aligned, settings.shares)
+        treated = treat_borders(StereoPair(views[0], views[1]), border, margins)
+        views = [treated.left, treated.right]
+    left, right = reversed(views) if settings.swap else views
+    return StereoPair(left, right)

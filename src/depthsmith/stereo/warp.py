@@ -1,0 +1,104 @@
+"""One eye's view from a picture and its disparity.
+
+Every pixel goes where its disparity takes it (forward warping), row by row and in whole
+1/256 pixels. Neighbours whose shifts differ by at most one pixel belong to one surface, which
+is drawn without gaps, sampled linearly; elsewhere it is torn, and nearer covers farther. Rows
+are scanned from the side towards which near content moves, so that what is nearer always comes
+later: no depth buffer is needed, no surface is bent, and nothing is drawn twice. What is left
+open is filled from the background (`depthsmith.stereo.fill`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthsmith.stereo.fill import Fill
+from depthsmith.stereo.kernels import Backend, load, over_rows
+from depthsmith.types import BoolArray, ByteArray, FloatArray
+
+_MIXED = 0.15
+"""Share of foreground in a pixel at an edge that is seen as a fringe."""
+
+
+class Scratch:
+    """Memory that is used again for the next frame: the first touch of new memory is slow."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[np.int32]] = {}
+
+    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.int32]:
+        """Of int32, with whatever values were left in it."""
+        array = self._arrays.get(name)
+        if array is None or array.shape != shape:
+            array = self._arrays[name] = np.empty(shape, np.int32)
+        return array
+
+
+def warp_view(
+    rgb: ByteArray,
+    disparity_px: FloatArray,
+    share: float,
+    *,
+    fill: Fill | None = None,
+    threads: int = 1,
+    backend: Backend | None = None,
+    canvas: ByteArray | None = None,
+    left: int = 0,
+    holes: BoolArray | None = None,
+    scratch: Scratch | None = None,
+) -> ByteArray:
+    """The view of one eye.
+
+    Args:
+        rgb: ``(H, W, 3)`` uint8.
+        disparity_px: ``(H, W)`` float32.
+        share: of the disparity by which content moves to the left: 0.5 for the right eye,
+            -0.5 for the left, if each takes half.
+        fill: how holes are filled.
+        threads: that work on it.
+        canvas: ``(H, C, 3)`` uint8, C-contiguous, where the view is drawn from column ``left``
+            on; a new picture without.
+        holes: ``(H, W)`` bool, where given, is set to True where the view is filled in.
+        scratch: memory to work in, kept from frame to frame.
+
+    Returns:
+        ``(H, W, 3)`` uint8.
+    """
+    height, width = disparity_px.shape
+    if rgb.shape != (height, width, 3):
+        raise ValueError(f"the picture is {rgb.shape}, its disparity {disparity_px.shape}")
+    if canvas is None:
+        canvas, left = np.empty((height, width, 3), np.uint8), 0
+    view = canvas[:, left : left + width]
+    if share == 0:
+        view[:] = rgb
+        if holes is not None:
+            holes[:] = False
+        return view
+    fill = fill or Fill()
+    kernels = load(backend)
+    pixels = np.ascontiguousarray(rgb).reshape(height, -1)
+    out = canvas.reshape(height, -1)
+    values = np.ascontiguousarray(disparity_px)
+    scratch = scratch or Scratch()
+    source = scratch.array("source", (height, width))
+    spans = scratch.array("spans", (height, width, 3))  # only what is used takes memory
+    counts = scratch.array("counts", (height, 2))
+
+    def run(kernel: str, *arguments: object) -> None:
+        over_rows(getattr(kernels, kernel), arguments, height, threads)
+
+    run("scatter", pixels, values, share, _MIXED, source)
+    run("draw", pixels, source, out, 3 * left, spans, counts)
+    run("spread", pixels, values, share, fill.columns, source, spans, counts, out, 3 * left)
+    if fill.rows is not None:
+        ends = np.cumsum(counts[:, 1])
+        places = (ends - counts[:, 1]).astype(np.int32)
+        patch = np.empty((int(ends[-1]), 3), np.uint8)
+        run("smooth", fill.rows, fill.rows_per_pixel, fill.same_px, source, spans, counts, out,
+            3 * left, places, patch)  # fmt: skip
+        run("put", spans, counts, places, patch, out, 3 * left)
+    if holes is not None:
+        np.less(source, 0, out=holes)
+    return view
