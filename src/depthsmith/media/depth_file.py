@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -133,7 +134,11 @@ def _header(depth: DepthMap) -> dict[str, Any]:
 def _write_png(path: Path, levels: NDArray[Any], text: str) -> None:
     info = PngImagePlugin.PngInfo()
     info.add_text(KEY, text)
-    Image.fromarray(levels).save(path, "PNG", pnginfo=info)
+    # Depth is smooth: after PNG's filters hardly anything but runs is left. Looking for more
+    # takes four times as long and saves one percent.
+    Image.fromarray(levels).save(
+        path, "PNG", pnginfo=info, compress_level=1, compress_type=zlib.Z_RLE
+    )
 
 
 def _write_tiff(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
