@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -14,17 +13,27 @@ Backend = Literal["compiled", "plain"]
 
 
 def backend() -> Backend:
-    """``compiled``, or ``plain`` without numba: the same pictures, some forty times slower."""
-    return "compiled" if importlib.util.find_spec("numba") else "plain"
+    """``compiled``, or ``plain`` where numba does not load: the same pictures, some forty times
+    slower.
+    """
+    return "plain" if ".plain" in load().__name__ else "compiled"
 
 
 @lru_cache
 def load(name: Backend | None = None) -> ModuleType:
-    """The module with the inner loops. Importing numba takes half a second, so not before."""
-    if (name or backend()) == "compiled":
-        from depthsmith.stereo import compiled
+    """The module with the inner loops. Importing numba takes half a second, so not before.
 
-        return compiled
+    Raises:
+        ImportError: if the compiled loops are asked for and numba does not load.
+    """
+    if name != "plain":
+        try:
+            from depthsmith.stereo import compiled
+        except ImportError:  # not there, or not made for this version of numpy
+            if name == "compiled":
+                raise
+        else:
+            return compiled
     from depthsmith.stereo import plain
 
     return plain

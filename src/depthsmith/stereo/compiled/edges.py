@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from depthsmith.stereo.compiled.jit import compiled
 from depthsmith.types import ByteArray, FloatArray
-
-_compile = numba.njit(cache=True, error_model="numpy", nogil=True)
 
 _u = np.uint64
 """Indices known not to be negative, which numba would ask about: that takes a third longer."""
 
 
-@_compile
+@compiled
 def toggle(
     values: FloatArray,
     low: FloatArray,
@@ -32,7 +30,7 @@ def toggle(
             out[y, x] = closer if b - a > gap else value
 
 
-@_compile
+@compiled
 def snap(
     values: FloatArray,
     rgb: ByteArray,
@@ -44,6 +42,9 @@ def snap(
     bottom: int,
 ) -> None:
     """Make short ramps along the rows steps, at the strongest colour edge inside.
+
+    The strength of an edge is the squared difference of the colours, weighted towards the
+    middle of the ramp.
 
     A ramp is a run of columns between which the values rise (or fall) by at least
     ``steepness`` each, by ``least`` in all, and that is at most ``longest`` columns wide.
@@ -79,7 +80,10 @@ def snap(
                 for k in range(x + inner, end - inner):
                     strength = 0
                     for c in range(3 * k, 3 * k + 3):
-                        strength += abs(int(pixels[_u(c + 3)]) - int(pixels[_u(c)]))
+                        difference = int(pixels[_u(c + 3)]) - int(pixels[_u(c)])
+                        strength += difference * difference
+                    # Full weight in the middle, a fifth of it at the ends.
+                    strength *= 5 * (end - x) - 4 * abs(2 * k + 1 - x - end)
                     if strength > best:
                         best, edge = strength, k
                 for k in range(x, end + 1):

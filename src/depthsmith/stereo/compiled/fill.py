@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from depthsmith.stereo.compiled.jit import compiled
 from depthsmith.types import ByteArray, FloatArray
 
 IntArray = NDArray[np.int32]
-
-_compile = numba.njit(cache=True, error_model="numpy", nogil=True)
 
 HOLE = -(1 << 29)
 """Below any position: `spread` adds it to displacements, to tell them apart."""
@@ -19,7 +17,7 @@ _u = np.uint64
 """Indices known not to be negative, which numba would ask about: that takes a third longer."""
 
 
-@_compile
+@compiled
 def spread(
     rgb: ByteArray,
     disparity: FloatArray,
@@ -77,7 +75,7 @@ def spread(
                 j -= way
 
 
-@_compile
+@compiled
 def smooth(
     reach: float,
     growth: float,
@@ -137,7 +135,7 @@ def smooth(
                 place += 1
 
 
-@_compile
+@compiled
 def put(
     spans: IntArray,
     counts: IntArray,

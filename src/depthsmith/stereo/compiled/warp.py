@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from depthsmith.stereo.compiled.jit import compiled
 from depthsmith.types import ByteArray, FloatArray
 
 IntArray = NDArray[np.int32]
-
-_compile = numba.njit(cache=True, error_model="numpy", nogil=True)
 
 _UNSET = -(1 << 30)
 _HALF = np.float32(0.5)
@@ -21,7 +19,7 @@ _u = np.uint64
 """Indices known not to be negative, which numba would ask about: that takes a third longer."""
 
 
-@_compile
+@compiled
 def scatter(
     rgb: ByteArray,
     disparity: FloatArray,
@@ -147,7 +145,7 @@ def scatter(
         _to_columns(row, pad, mirrored, source[y])
 
 
-@_compile
+@compiled
 def _between(
     last: FloatArray, here: FloatArray, columns: FloatArray, shows: IntArray, covers: IntArray
 ) -> None:
@@ -168,7 +166,7 @@ def _between(
             covers[x] = -1
 
 
-@_compile
+@compiled
 def _to_columns(row: IntArray, pad: int, mirrored: bool, out: IntArray) -> None:
     """From logical columns to columns of the picture."""
     width = out.size
@@ -193,7 +191,7 @@ def _to_columns(row: IntArray, pad: int, mirrored: bool, out: IntArray) -> None:
             out[j] = value if value >= 0 else hole
 
 
-@_compile
+@compiled
 def draw(
     rgb: ByteArray,
     source: IntArray,

@@ -40,11 +40,12 @@ def snap(
     if not rows.size:
         return
     pixels = rgb.reshape(height, width, 3).astype(np.int64)
-    strength = np.abs(np.diff(pixels, axis=1)).sum(axis=2)
+    strength = (np.diff(pixels, axis=1) ** 2).sum(axis=2)
     inner = (length > 2).astype(np.int64)
     y, k, which = ranges(rows, first + inner, last - inner - 1)
     # The strongest, and of equals the first: one number orders both.
-    order = strength[y, k] * width + (width - 1 - k)
+    weight = 5 * length[which] - 4 * np.abs(2 * k + 1 - first[which] - last[which])
+    order = strength[y, k] * weight * width + (width - 1 - k)
     begin = np.flatnonzero(np.diff(which, prepend=-1))
     at = width - 1 - np.maximum.reduceat(order, begin) % width
     y, k, which = ranges(rows, first, last)
