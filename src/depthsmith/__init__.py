@@ -5,7 +5,7 @@
     predictor = depthsmith.load("da2-small")
     depth = predictor.predict("photo.jpg")
     print(depth)  # DepthMap(1080x1920 inverse_depth, 0.2 to 31.4 relative)
-    depthsmith.write_depth(Path("photo_depth.png"), depthsmith.to_near(depth))
+    depthsmith.write_depth("photo_depth.png", depthsmith.to_near(depth))
 
 Names are loaded when they are first used, so that importing the package costs nothing.
 """

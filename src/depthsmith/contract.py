@@ -98,6 +98,10 @@ class OutputSpec:
 class Source:
     """Where the weights came from and under which licence.
 
+    ``revision`` is the hub's commit. None means that the weights were taken from disk: then
+    repository and licence are those of the model whose network they have, and only the
+    SHA-256 can tell whether they are that model's.
+
     ``license_consent`` is the id that the user allowed with ``--allow-license`` when the
     licence is outside the allow-list, else None.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from depthsmith.atomic import atomic_path, writing
-from depthsmith.build import Built, build_file, file_name
+from depthsmith.build import NATIVE, Built, build_file, file_name
 from depthsmith.catalog import MODELS, ModelCard
 from depthsmith.checkpoint.load import Checkpoint, load_checkpoint
 from depthsmith.contract import Source
@@ -159,6 +159,7 @@ def export(
         raise UsageError(
             f"{checkpoint.name} has no confidence output; only DA3's main series has one"
         )
+    _check_reference(checkpoint, options, reference)
     stem = checkpoint.card.file_stem if checkpoint.card else checkpoint.arch.family
     target = output or out_dir / file_name(stem, options)
     with writing(target):
@@ -183,6 +184,16 @@ def export(
     with atomic_path(card) as part:
         part.write_text(model_card(target.name, built.contract, checkpoint), encoding="utf-8")
     return Built(target, (*built.files, card), built.contract, built.report)
+
+
+def _check_reference(checkpoint: Checkpoint, options: GraphOptions, reference: str) -> None:
+    """Transformers agrees with the official position embedding at the native size only."""
+    differs = options.position_embedding == "official" and options.size != NATIVE
+    if reference == "torch" and differs and checkpoint.arch.family in ("da1", "da2"):
+        raise UsageError(
+            f"--reference torch compares with Transformers, which resamples positions in its own "
+            f"way at sizes other than {NATIVE}; add --position-embedding transformers"
+        )
 
 
 def _weights(

@@ -57,8 +57,9 @@ def model_card(file_name: str, contract: Contract, checkpoint: Checkpoint) -> st
     parts = [
         "\n".join(front),
         f"# {title} as ONNX",
-        f"`{file_name}` gives {_MEANING.get(contract.depth.kind or '', 'depth')} from one "
-        f"picture. All credit to the authors: {_AUTHORS[_work(checkpoint.arch.family)]}.",
+        f"`{file_name}` makes a depth map from one picture: "
+        f"{_MEANING.get(contract.depth.kind or '', 'depth')}. All credit to the authors: "
+        f"{_AUTHORS[_work(checkpoint.arch.family)]}.",
         _inputs_and_outputs(contract),
         _parity(contract),
         _license(contract, license_id),
@@ -134,11 +135,17 @@ def _parity(contract: Contract) -> str:
 def _license(contract: Contract, license_id: str) -> str:
     source, build = contract.source, contract.build or {}
     lines = ["## Licence and origin", ""]
-    if source and source.repository:
+    if source and source.repository and not source.revision:
+        lines.append(
+            f"The weights were taken from disk; their network is that of [`{source.repository}`]"
+            f"(https://huggingface.co/{source.repository}), which is under {license_id}. Compare "
+            "the SHA-256 with the hub's before you publish this file."
+        )
+    elif source and source.repository:
         lines.append(
             f"{license_id}, inherited from [`{source.repository}`]"
             f"(https://huggingface.co/{source.repository})"
-            + (f" at revision `{source.revision}`." if source.revision else ".")
+            f" at revision `{source.revision}`."
         )
     else:
         lines.append(f"{license_id}.")

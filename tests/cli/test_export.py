@@ -204,3 +204,10 @@ def test_interrupted_by_the_user(tiny, tmp_path):
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "depthsmith: interrupted\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_torch_reference_needs_the_same_positions(tiny, tmp_path, capsys):
+    command = ["export", "--weights", str(tiny), "--out-dir", str(tmp_path / "out")]
+    assert entry.run([*command, "--size", "70", "--reference", "torch"]) == ExitCode.USAGE
+    assert "add --position-embedding transformers" in _one_line(capsys)
+    assert not (tmp_path / "out").exists()

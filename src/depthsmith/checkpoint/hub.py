@@ -167,7 +167,7 @@ def _download(repository: str, listing: Listing, progress: bool) -> dict[str, Pa
         names = ", ".join(sorted(listing.files)[:8]) or "nothing"
         raise FetchError(
             f"{repository} has no model.safetensors and no single .pth file (it has {names}); "
-            "download the weights you mean and pass --weights FILE"
+            "download the weights you mean and name the file: `export --weights FILE`"
         )
     paths: dict[str, Path] = {}
 
@@ -323,5 +323,6 @@ def _by_hand(repository: str) -> str:
     folder = repository.split("/")[1]
     return (
         f"download model.safetensors and config.json of {transfer.endpoint()}/{repository} "
-        f"elsewhere, put them in a folder {folder} and pass --weights {folder}"
+        f"elsewhere, put them in a folder {folder} and name it: "
+        f"`export --weights {folder}` or `depth --model {folder}`"
     )

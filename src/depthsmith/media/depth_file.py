@@ -53,7 +53,7 @@ SUFFIXES: dict[DepthFormat, str] = {
 }
 
 
-def write_depth(path: Path, depth: DepthMap, format: str | None = None) -> tuple[str, ...]:
+def write_depth(path: str | Path, depth: DepthMap, format: str | None = None) -> tuple[str, ...]:
     """Write a depth map; the file is there whole or not at all.
 
     Args:
@@ -68,6 +68,7 @@ def write_depth(path: Path, depth: DepthMap, format: str | None = None) -> tuple
         UsageError: if the format is unknown or does not go with the suffix.
         OutputError: if the file cannot be written.
     """
+    path = Path(path)
     chosen = format_of(path, format)
     notes: tuple[str, ...] = ()
     levels: NDArray[Any] | None = None

@@ -28,7 +28,7 @@ Header = dict[str, Any]
 
 
 def read_depth(
-    path: Path,
+    path: str | Path,
     kind: DepthKind | None = None,
     *,
     max_pixels: int | None = DEFAULT_MAX_PIXELS,
@@ -53,6 +53,7 @@ def read_depth(
         ImageError: if it cannot be read, holds no depth map, does not say what it means while
             ``kind`` is None, or says something else than ``kind``.
     """
+    path = Path(path)
     maps, header = read_maps(path, max_pixels)
     values = maps.pop("depth")
     if values.ndim > 2:

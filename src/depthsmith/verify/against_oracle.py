@@ -225,7 +225,7 @@ def _parity(comparisons: Sequence[Comparison]) -> Check:
     )
     passed = bool(worst.relative_max <= TOLERANCES.relative)
     detail = (
-        f"relative error {worst.relative_max:.1e} against the {worst.reference} "
+        f"relative error {worst.relative_max:.1e} against {worst.reference} "
         f"({worst.output}, {worst.image} at {worst.size}; limit {TOLERANCES.relative:.0e})"
     )
     return Check("parity", passed, detail)

@@ -94,7 +94,8 @@ def describe_signature(contract: Contract) -> str:
     """One line: input and outputs with dtypes and sizes."""
     spec, rule = contract.input, contract.size
     outputs = ", ".join(f"{o.name} ({o.kind or 'kind unknown'})" for o in contract.outputs)
-    size = f"{rule.height or 'any'}x{rule.width or 'any'}"
+    free = rule.height is None and rule.width is None
+    size = "any size" if free else f"{rule.height or 'any'}x{rule.width or 'any'}"
     batch = "any batch" if rule.batch is None else f"batch {rule.batch}"
     return f"{spec.name} {spec.dtype} {spec.layout} {size}, {batch} -> {outputs}"
 
