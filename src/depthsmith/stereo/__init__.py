@@ -33,7 +33,8 @@ from depthsmith.stereo.pack import (
     with_depth,
 )
 from depthsmith.stereo.render import render_pair
-from depthsmith.stereo.warp import Scratch, warp_view
+from depthsmith.stereo.scratch import Scratch
+from depthsmith.stereo.warp import warp_view
 
 __all__ = [
     "BORDERS", "EYE_DISTANCE_MM", "FILLS", "FORMATS", "MAX_DISPARITY", "Align", "Anaglyph",

@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from depthsmith.stereo.kernels import Backend, load, over_rows
+from depthsmith.stereo.scratch import Scratch
 from depthsmith.types import ByteArray, FloatArray
 
 Align = Literal["auto", "always", "never"]
@@ -55,6 +56,7 @@ def align_edges(
     align: Align = "auto",
     threads: int = 1,
     backend: Backend | None = None,
+    scratch: Scratch | None = None,
 ) -> FloatArray:
     """A disparity map of the picture's size whose edges lie on the picture's.
 
@@ -70,6 +72,7 @@ def align_edges(
         align: ``auto`` leaves a map of the picture's size alone if its edges are sharp
             (exact depth would lose 1 dB). For a film decide once, by `sharpness`.
         threads: that work on it, besides those of OpenCV.
+        scratch: memory to work in, kept from frame to frame; the result then lies in it.
 
     Returns:
         ``(H, W)`` float32.
@@ -85,18 +88,25 @@ def align_edges(
     ):
         return _resize(disparity_px, height, width)
     kernels = load(backend)
+    scratch = scratch or Scratch()
+
+    def memory(name: str, columns: int) -> FloatArray:
+        return scratch.array(f"edges.{name}", (height, columns), np.float32)
+
     # Down the columns first, while the rows are short.
-    tall = _resize(disparity_px, height, columns)
     grow = max(1, round(0.27 * factor))  # 3x3 at 3.7
     taps = 2 * round(1.1 * factor) + 1  # 9 at 3.7
-    tall = cv2.dilate(tall, np.ones((2 * grow + 1, 1), np.uint8))
     line = np.ones((taps, 1), np.uint8)
-    low, high = cv2.erode(tall, line), cv2.dilate(tall, line)
-    sharp = np.empty_like(tall)
+    tall = cv2.dilate(_resize(disparity_px, height, columns), np.ones((2 * grow + 1, 1), np.uint8))
+    low = cv2.erode(tall, line, dst=memory("low", columns))
+    high = cv2.dilate(tall, line, dst=memory("high", columns))
+    sharp = memory("sharp", columns)
     over_rows(kernels.toggle, (tall, low, high, _LEAST_STEP, sharp), height, threads)
-    wide = _resize(sharp, height, width)
-    wide = cv2.dilate(wide, np.ones((1, 2 * grow + 1), np.uint8))
-    aligned = np.empty_like(wide)
+    wide = sharp
+    if columns != width:
+        wide = cv2.resize(sharp, (width, height), dst=memory("wide", width))
+    wide = cv2.dilate(wide, np.ones((1, 2 * grow + 1), np.uint8), dst=memory("grown", width))
+    aligned = memory("aligned", width)
     longest = round(3.3 * factor)  # 12 at 3.7: the ramp of 2 * 3.7, grown, on a slanted edge
     pixels = np.ascontiguousarray(rgb).reshape(height, -1)
     over_rows(

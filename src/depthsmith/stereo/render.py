@@ -10,7 +10,8 @@ from depthsmith.stereo.disparity import StereoSettings
 from depthsmith.stereo.edges import Align, align_edges
 from depthsmith.stereo.fill import find_fill
 from depthsmith.stereo.kernels import Backend
-from depthsmith.stereo.warp import Scratch, warp_view
+from depthsmith.stereo.scratch import Scratch
+from depthsmith.stereo.warp import warp_view
 from depthsmith.types import ByteArray, FloatArray, StereoPair
 
 
@@ -25,6 +26,7 @@ def render_pair(
     margins: Margins | None = None,
     threads: int = 1,
     scratch: Scratch | None = None,
+    canvas: ByteArray | None = None,
     backend: Backend | None = None,
 ) -> StereoPair:
     """What two eyes see.
@@ -41,6 +43,7 @@ def render_pair(
         margins: widths of the border, where they must not depend on this picture.
         threads: that work on it, besides those of OpenCV.
         scratch: memory to work in, kept from frame to frame.
+        canvas: ``(H, 2 W, 3)`` uint8, C-contiguous, for the views to lie in.
 
     Returns:
         Views of the picture's size (narrower with ``crop``). Without a border treatment they
@@ -57,9 +60,12 @@ def render_pair(
             f"larger than the picture of {height}x{width}"
         )
     how = find_fill(fill)
-    aligned = align_edges(disparity_px, rgb, align=align, threads=threads, backend=backend)
-    canvas = np.empty((height, 2 * width, 3), np.uint8)
     scratch = scratch or Scratch()
+    aligned = align_edges(
+        disparity_px, rgb, align=align, threads=threads, backend=backend, scratch=scratch
+    )
+    if canvas is None:
+        canvas = np.empty((height, 2 * width, 3), np.uint8)
     views = [
         warp_view(
             rgb, aligned, share, fill=how, threads=threads, backend=backend, canvas=canvas,

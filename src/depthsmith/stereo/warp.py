@@ -11,28 +11,14 @@ open is filled from the background (`depthsmith.stereo.fill`).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from depthsmith.stereo.fill import Fill
 from depthsmith.stereo.kernels import Backend, load, over_rows
+from depthsmith.stereo.scratch import Scratch
 from depthsmith.types import BoolArray, ByteArray, FloatArray
 
 _MIXED = 0.15
 """Share of foreground in a pixel at an edge that is seen as a fringe."""
-
-
-class Scratch:
-    """Memory that is used again for the next frame: the first touch of new memory is slow."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, NDArray[np.int32]] = {}
-
-    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.int32]:
-        """Of int32, with whatever values were left in it."""
-        array = self._arrays.get(name)
-        if array is None or array.shape != shape:
-            array = self._arrays[name] = np.empty(shape, np.int32)
-        return array
 
 
 def warp_view(
@@ -82,9 +68,9 @@ def warp_view(
     out = canvas.reshape(height, -1)
     values = np.ascontiguousarray(disparity_px)
     scratch = scratch or Scratch()
-    source = scratch.array("source", (height, width))
-    spans = scratch.array("spans", (height, width, 3))  # only what is used takes memory
-    counts = scratch.array("counts", (height, 2))
+    source = scratch.array("source", (height, width), np.int32)
+    spans = scratch.array("spans", (height, width, 3), np.int32)  # only what is used takes memory
+    counts = scratch.array("counts", (height, 2), np.int32)
 
     def run(kernel: str, *arguments: object) -> None:
         over_rows(getattr(kernels, kernel), arguments, height, threads)
