@@ -97,7 +97,8 @@ def align_edges(
     grow = max(1, round(0.27 * factor))  # 3x3 at 3.7
     taps = 2 * round(1.1 * factor) + 1  # 9 at 3.7
     line = np.ones((taps, 1), np.uint8)
-    tall = cv2.dilate(_resize(disparity_px, height, columns), np.ones((2 * grow + 1, 1), np.uint8))
+    tall = cv2.resize(disparity_px, (columns, height), dst=memory("tall", columns))
+    tall = cv2.dilate(tall, np.ones((2 * grow + 1, 1), np.uint8), dst=memory("taller", columns))
     low = cv2.erode(tall, line, dst=memory("low", columns))
     high = cv2.dilate(tall, line, dst=memory("high", columns))
     sharp = memory("sharp", columns)

@@ -56,7 +56,8 @@ def snap(
     width = values.shape[1]
     steep = np.float32(steepness)
     enough = np.float32(least)
-    signs = np.zeros(width, np.int8)
+    signs = np.zeros((width // 8 + 1) * 8, np.int8)
+    eights = signs.view(np.int64)
     for y in range(top, bottom):
         row, pixels, new = values[y], rgb[y], out[y]
         for x in range(width - 1):
@@ -69,6 +70,8 @@ def snap(
             sign = signs[_u(x)]
             if sign == 0:
                 x += 1
+                while x & 7 == 0 and x < width and eights[_u(x >> 3)] == 0:
+                    x += 8
                 continue
             end = x + 1
             while signs[_u(end)] == sign:  # the last is 0

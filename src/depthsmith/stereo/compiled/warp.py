@@ -94,11 +94,19 @@ def scatter(
         for j in range(first, (at >> 8) + 1):
             row[j] = 0
         dropped = False  # the last sample is a mixture
-        for x in range(1, width):
-            count = covers[_u(x)]
-            if count == 1 and not dropped:
-                row[_u((lands[_u(x - 1)] >> 8) + 1)] = shows[_u(x)]
-                continue
+        x = 0
+        while x < width - 1:
+            x += 1
+            if not dropped:
+                # Nearly everywhere each sample covers one pixel: those are copied.
+                j = (lands[x - 1] >> 8) + 1
+                while x < width and covers[_u(x)] == 1:
+                    row[_u(j)] = shows[_u(x)]
+                    j += 1
+                    x += 1
+                if x == width:
+                    break
+            count = covers[x]
             last, at = lands[x - 1], lands[x]
             a = (last >> 8) + 1
             if count >= 0:
