@@ -221,6 +221,11 @@ def test_wrong_options():
         render_pair(PHOTO, np.zeros((240, 400), np.float32))
     with pytest.raises(ValueError):
         warp_view(PHOTO, np.zeros((10, 10), np.float32), 1.0)
+    for bad in (np.nan, np.inf, -np.inf, 1e6):
+        disparity[7, 9] = bad
+        for backend in ("compiled", "plain"):
+            with pytest.raises(ValueError, match="shift"):
+                warp_view(PHOTO, disparity, 1.0, backend=backend)
 
 
 def test_compiled_functions_call_nothing_in_other_files():

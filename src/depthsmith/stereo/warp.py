@@ -50,6 +50,10 @@ def warp_view(
 
     Returns:
         ``(H, W, 3)`` uint8.
+
+    Raises:
+        ValueError: for arrays of other shapes, and for disparity that is not finite or so
+            large that positions would no longer be exact (tens of thousands of pixels).
     """
     height, width = disparity_px.shape
     if rgb.shape != (height, width, 3):

@@ -15,6 +15,8 @@ _HALF = np.float32(0.5)
 _ONE = np.float32(1.0)
 _WHOLE = np.float32(256.0)
 _STEP = np.float32(1.0 / 256.0)
+_MOST = np.float32(16_000 * 256)
+"""Shifts that leave positions, with as much room on both sides, below 2**24 in 1/256 pixel."""
 _u = np.uint64
 """Indices known not to be negative, which numba would ask about: that takes a third longer."""
 
@@ -71,6 +73,14 @@ def scatter(
         else:
             for x in range(width):
                 shift[x] = np.floor(values[x] * scale + _HALF)
+        wrong = 0
+        for x in range(width):
+            # So that positions are exact below, and for what is not finite.
+            wrong += 0 if abs(shift[x]) < _MOST else 1
+        if wrong > 0 or width > 32_000:
+            raise ValueError(
+                "a picture wider than 32000 pixels, or a shift that is 16000 or not a number"
+            )
         for x in range(width):
             lands[x] = np.int32(shift[x])
         greatest = 0

@@ -22,6 +22,7 @@ def scatter(
     """
     height, width = disparity.shape
     mirrored = share < 0
+    _check(disparity, share)
     shift = shifts(disparity, share)
     pixels = rgb.reshape(height, width, 3).astype(np.int64)
     if mirrored:
@@ -74,6 +75,13 @@ def scatter(
     values = np.where(seen != _UNSET, seen, hole)
 
     source[:] = _to_columns(values, mirrored)
+
+
+def _check(disparity: FloatArray, share: float) -> None:
+    if disparity.shape[1] > 32_000 or not (np.abs(disparity) * abs(share) < 16_000).all():
+        raise ValueError(
+            "a picture wider than 32000 pixels, or a shift that is 16000 or not a number"
+        )
 
 
 def _to_columns(values: Index, mirrored: bool) -> Index:
