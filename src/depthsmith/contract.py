@@ -1,8 +1,8 @@
 """The contract of a depth file: what goes in, what comes out, where it is from, what was checked.
 
 It travels as JSON in the ONNX metadata under `METADATA_KEY` and in a sidecar beside the file.
-For files made elsewhere `infer` reads what the signature tells; what it cannot tell is left
-``None`` and has to be given by the user.
+For files made elsewhere `depthsmith.signature` reads what their signature tells; what that
+cannot tell is ``None`` and has to be given by the user.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from depthsmith.errors import ModelError
 from depthsmith.types import PATCH_SIZE, DepthKind, Size
@@ -21,6 +21,8 @@ FORMAT = 1
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
+
+INPUT_DTYPES = ("float32", "float16", "uint8")
 
 Layout = Literal["NCHW", "NHWC", "NSCHW"]
 Normalization = Literal["imagenet", "zero_one", "none"]
@@ -47,6 +49,12 @@ class InputSpec:
     normalization: Normalization | None
     color: str = "RGB"
 
+    def __post_init__(self) -> None:
+        _check("input dtype", self.dtype, INPUT_DTYPES)
+        _check("layout", self.layout, get_args(Layout))
+        _check("normalization", self.normalization, (None, *get_args(Normalization)))
+        _check("color", self.color, ("RGB",))
+
 
 @dataclass(frozen=True)
 class SizeRule:
@@ -59,6 +67,11 @@ class SizeRule:
     width: int | None
     multiple_of: int = PATCH_SIZE
     batch: int | None = None
+
+    def __post_init__(self) -> None:
+        for side in (self.height, self.width, self.batch, self.multiple_of or 0):
+            if side is not None and (type(side) is not int or side < 1):
+                raise ValueError(f"{side!r} is no size")
 
     @property
     def fixed(self) -> Size | None:
@@ -89,6 +102,13 @@ class OutputSpec:
     unit: str | None = None
     polarity: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.kind in (None, "sky", "confidence"):
+            return
+        kind = DepthKind(self.kind)
+        _check(f"unit of {kind.value}", self.unit, (kind.unit,))
+        _check(f"polarity of {kind.value}", self.polarity, (kind.polarity,))
+
     @classmethod
     def depth(cls, name: str, kind: DepthKind) -> OutputSpec:
         return cls(name, kind.value, kind.unit, kind.polarity)
@@ -113,6 +133,12 @@ class Source:
     license: str | None
     license_consent: str | None = None
 
+    def __post_init__(self) -> None:
+        for value in (self.file, self.sha256):
+            _text(value)
+        for optional in (self.repository, self.revision, self.license, self.license_consent):
+            _text(optional or "")
+
 
 @dataclass(frozen=True)
 class Contract:
@@ -127,6 +153,16 @@ class Contract:
     build: Mapping[str, Any] | None = None
     verification: Mapping[str, Any] | None = None
     accuracy: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        _check("preprocessing", self.preprocessing, (None, *get_args(Preprocessing)))
+        if len({o.name for o in self.outputs}) < len(self.outputs):
+            raise ValueError("two outputs have one name")
+        if all(o.kind in ("sky", "confidence") for o in self.outputs):
+            raise ValueError("it names no depth output")
+        for part in ("build", "verification", "accuracy"):
+            if not isinstance(getattr(self, part), (Mapping, type(None))):
+                raise TypeError(f"{part} is no object")
 
     @property
     def depth(self) -> OutputSpec:
@@ -158,12 +194,31 @@ class Contract:
                 f"the contract in the file does not belong to its graph: it names the input "
                 f"{self.input.name!r} ({self.input.dtype}), the graph has {declared}"
             )
+        shape = next(i.shape for i in inputs if i.name == self.input.name)
+        expected = self._input_shape()
+        # A rank of 0 is how ONNX Runtime shows a shape that is not declared at all.
+        if shape and (
+            len(shape) != len(expected)
+            or any(isinstance(d, int) and d != e for d, e in zip(shape, expected, strict=True))
+        ):
+            said = ", ".join("any" if d is None else str(d) for d in expected)
+            raise ModelError(
+                "the contract in the file does not belong to its graph: by the contract, "
+                f"{self.input.name!r} has the shape [{said}], in the graph {list(shape)}"
+            )
         missing = {o.name for o in self.outputs} - {o.name for o in outputs}
         if missing:
             raise ModelError(
                 "the contract in the file does not belong to its graph: "
                 f"it names outputs that are not there ({', '.join(sorted(missing))})"
             )
+
+    def _input_shape(self) -> tuple[int | None, ...]:
+        batch, height, width = self.size.batch, self.size.height, self.size.width
+        if self.input.layout == "NHWC":
+            return batch, height, width, 3
+        views = (1,) if self.input.layout == "NSCHW" else ()
+        return batch, *views, 3, height, width
 
     def to_json(self) -> str:
         """JSON text, keys in declaration order, the same for the same contract."""
@@ -182,14 +237,14 @@ class Contract:
         try:
             document = json.loads(text)
             version = document["format"]
-            if version != FORMAT:
+            if version != FORMAT or type(version) is not int:
                 raise ModelError(
-                    f"the contract has format {version}, this depthsmith reads {FORMAT}; "
+                    f"the contract has format {version!r}, this depthsmith reads {FORMAT}; "
                     "upgrade with `pip install -U depthsmith`"
                 )
             source = document.get("source")
             contract = cls(
-                model=str(document["model"]),
+                model=_text(document["model"]),
                 input=_record(InputSpec, document["input"]),
                 size=_record(SizeRule, document["size"]),
                 outputs=tuple(_record(OutputSpec, o) for o in document["outputs"]),
@@ -199,10 +254,22 @@ class Contract:
                 verification=document.get("verification"),
                 accuracy=document.get("accuracy"),
             )
-            contract.kind  # noqa: B018 - raises on an unknown kind or no depth output
-        except (KeyError, TypeError, ValueError, StopIteration, AttributeError) as error:
-            raise ModelError(f"the contract in the file is damaged ({error!r})") from error
+        except KeyError as error:
+            raise ModelError(f"the contract in the file is damaged: it lacks {error}") from error
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelError(f"the contract in the file is damaged: {error}") from error
         return contract
+
+
+def _check(what: str, value: object, known: Sequence[object]) -> None:
+    if value not in known:
+        raise ValueError(f"{what} is {value!r}, not {' or '.join(map(str, known))}")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _record(cls: type[Any], values: Mapping[str, Any]) -> Any:
@@ -221,91 +288,3 @@ class TensorInfo:
     name: str
     dtype: str
     shape: tuple[int | str | None, ...]
-
-
-def infer(inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo], *, model: str) -> Contract:
-    """What the signature of a file made elsewhere tells.
-
-    Known: layout, dtype, sizes, and which output is the depth. The normalisation is known
-    for uint8 (``none``: it must be inside) and for the input names of Depth Anything exports
-    (``pixel_values``, ``image``: ImageNet). ``pixel_values`` with ``predicted_depth`` also
-    tells the preprocessing, that of V1 and V2. The kind is never known: relative and metric
-    models of one family have the same signature.
-
-    Raises:
-        ModelError: if this is not a graph from one image to a depth map.
-    """
-    if len(inputs) != 1:
-        names = ", ".join(i.name for i in inputs) or "none"
-        raise ModelError(f"a depth file has one image input; {model} has {len(inputs)} ({names})")
-    image = inputs[0]
-    if image.dtype not in ("float32", "float16", "uint8"):
-        raise ModelError(
-            f"input {image.name!r} of {model} is {image.dtype}; expected float32, float16 or uint8"
-        )
-    layout, batch, height, width = _layout(image, model)
-    normalization: Normalization | None = None
-    if image.dtype == "uint8":
-        normalization = "none"
-    elif image.name in ("pixel_values", "image"):
-        normalization = "imagenet"
-
-    maps = [o for o in outputs if _can_be_map(o)]
-    extras = tuple(OutputSpec(o.name, kind) for o in maps if (kind := _extra_kind(o.name)))
-    depth = [o for o in maps if _extra_kind(o.name) is None]
-    if not depth:
-        raise ModelError(f"{model} has no output that can be a depth map")
-    chosen = [o for o in depth if "depth" in o.name.lower()] if len(depth) > 1 else depth
-    if len(chosen) != 1:
-        raise ModelError(
-            f"{model} has {len(depth)} outputs that can be the depth map "
-            f"({', '.join(o.name for o in depth)}); depthsmith cannot tell which"
-        )
-    transformers = image.name == "pixel_values" and chosen[0].name == "predicted_depth"
-    # A file made for a size that is no multiple of 14 knows what it does.
-    odd = any(d is not None and d % PATCH_SIZE for d in (height, width))
-    return Contract(
-        model=model,
-        input=InputSpec(image.name, image.dtype, layout, normalization),
-        size=SizeRule(height, width, 1 if odd else PATCH_SIZE, batch),
-        outputs=(OutputSpec(chosen[0].name, None), *extras),
-        preprocessing="da2" if transformers else None,
-    )
-
-
-def _layout(image: TensorInfo, model: str) -> tuple[Layout, int | None, int | None, int | None]:
-    """Layout, then batch, height and width where they are fixed."""
-    shape = image.shape
-    dims = [d if isinstance(d, int) and d > 0 else None for d in shape]
-    if len(shape) == 5 and dims[1] in (1, None) and dims[2] in (3, None):
-        return "NSCHW", dims[0], dims[3], dims[4]
-    if len(shape) == 4 and dims[1] == 3:
-        return "NCHW", dims[0], dims[2], dims[3]
-    if len(shape) == 4 and dims[3] == 3:
-        return "NHWC", dims[0], dims[1], dims[2]
-    # Exports that do not declare the 3: float is NCHW as in PyTorch, unless a name says else.
-    if len(shape) == 4 and dims[1] is None and "channel" in str(shape[1]).lower():
-        return "NCHW", dims[0], dims[2], dims[3]
-    if len(shape) == 4 and dims[3] is None and "channel" in str(shape[3]).lower():
-        return "NHWC", dims[0], dims[1], dims[2]
-    if len(shape) == 4 and dims[1] is None and image.dtype != "uint8":
-        return "NCHW", dims[0], dims[2], dims[3]
-    raise ModelError(
-        f"input {image.name!r} of {model} has shape {list(shape)}; "
-        "expected [N,3,H,W], [N,H,W,3] or [N,1,3,H,W]"
-    )
-
-
-def _can_be_map(output: TensorInfo) -> bool:
-    """Whether an output can be an image-sized map; cameras and poses have 3x3 and 3x4."""
-    last = output.shape[-2:]
-    small = len(last) == 2 and all(isinstance(d, int) and 0 < d <= 4 for d in last)
-    # Rank 0 is how ONNX Runtime shows a shape that is not declared at all.
-    return output.dtype.startswith("float") and len(output.shape) in (0, 3, 4) and not small
-
-
-def _extra_kind(name: str) -> str | None:
-    for word, kind in (("sky", "sky"), ("conf", "confidence")):
-        if word in name.lower():
-            return kind
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +17,10 @@ from depthsmith.contract import (
     OutputSpec,
     SizeRule,
     TensorInfo,
-    infer,
 )
 from depthsmith.errors import ModelError
 from depthsmith.runtime import FakeSession, read_contract
+from depthsmith.signature import infer
 from depthsmith.types import DepthKind, Size
 
 OURS = Contract(
@@ -179,6 +180,73 @@ def test_contracts_that_do_not_fit_are_refused(text: str, expected: str, tmp_pat
     with pytest.raises(ModelError) as caught:
         read_contract(depth_file(tmp_path / "m.onnx", {METADATA_KEY: text}))
     assert expected in str(caught.value)
+
+
+def _changed(path: str, value: object) -> str:
+    """Our contract with one entry replaced; its path is in dots, numbers are positions."""
+    document = json.loads(OURS.to_json())
+    *parents, last = (int(key) if key.isdigit() else key for key in path.split("."))
+    entry = document
+    for key in parents:
+        entry = entry[key]
+    entry[last] = value
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("format", "1", "has format '1'"),
+        ("format", True, "has format True"),
+        ("model", {"a": 1}, "is no text"),
+        ("input.normalization", "imagnet", "normalization is 'imagnet'"),
+        ("input.layout", "CHWN", "layout is 'CHWN'"),
+        ("input.color", "BGR", "color is 'BGR'"),
+        ("input.layout", "NHWC", "does not belong to its graph"),
+        ("preprocessing", "da9", "preprocessing is 'da9'"),
+        ("outputs.0.kind", "distance", "distance"),
+        ("outputs.0.kind", "depth", "polarity of depth"),
+        ("outputs.0.polarity", "larger_is_farther", "polarity of inverse_depth"),
+        ("outputs.0.unit", "m", "unit of inverse_depth"),
+        ("outputs", [], "no depth output"),
+        ("outputs", json.loads(OURS.to_json())["outputs"] * 2, "two outputs have one name"),
+        ("size.multiple_of", 0, "is no size"),
+        ("size.multiple_of", "14", "is no size"),
+        ("size.height", -14, "is no size"),
+        ("size.width", 100.5, "is no size"),
+        ("size.batch", True, "is no size"),
+        ("source", "the hub", "damaged"),
+        ("source", {"file": "a", "sha256": 5}, "damaged"),
+        ("build", "today", "build is no object"),
+        ("verification", [1], "verification is no object"),
+        ("accuracy", "good", "accuracy is no object"),
+    ],
+)
+def test_contracts_that_cannot_be_are_refused(
+    path: str, value: object, expected: str, tmp_path: Path
+) -> None:
+    file = depth_file(tmp_path / "m.onnx", {METADATA_KEY: _changed(path, value)})
+    with pytest.raises(ModelError) as caught:
+        read_contract(file)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_json_nested_beyond_reason_is_refused(tmp_path: Path) -> None:
+    file = depth_file(tmp_path / "m.onnx", {METADATA_KEY: "[" * 100_000})
+    with pytest.raises(ModelError, match="damaged"):
+        read_contract(file)
+
+
+def test_a_fixed_graph_whose_contract_promises_any_size_is_refused() -> None:
+    graph = (TensorInfo("pixel_values", "float32", ("batch", 3, 252, 252)),)
+    outputs = (TensorInfo("predicted_depth", "float32", ("batch", 252, 252)),)
+    fixed = replace(OURS, size=SizeRule(252, 252))
+    fixed.check_signature(graph, outputs)
+    with pytest.raises(ModelError, match="does not belong to its graph"):
+        OURS.check_signature(graph, outputs)
+    with pytest.raises(ModelError, match="does not belong to its graph"):
+        replace(OURS, size=SizeRule(252, 266)).check_signature(graph, outputs)
 
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC", "NSCHW"])

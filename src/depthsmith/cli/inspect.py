@@ -111,13 +111,16 @@ def _origin(source: Source) -> list[tuple[str, str]]:
 def _verified(verification: Mapping[str, Any]) -> str:
     if not verification.get("performed"):
         return "no"
-    worst = max(c["relative_max"] for c in verification["comparisons"])
-    sizes = dict.fromkeys(str(c["size"]) for c in verification["comparisons"])
-    return (
-        f"relative error at most {worst:.1e} (limit {verification['tolerance']:.0e}) at "
-        f"{', '.join(sizes)}; ONNX Runtime {verification['onnxruntime']} on "
-        f"{', '.join(verification['providers'])}"
-    )
+    try:
+        worst = max(c["relative_max"] for c in verification["comparisons"])
+        sizes = dict.fromkeys(str(c["size"]) for c in verification["comparisons"])
+        return (
+            f"relative error at most {worst:.1e} (limit {verification['tolerance']:.0e}) at "
+            f"{', '.join(sizes)}; ONNX Runtime {verification['onnxruntime']} on "
+            f"{', '.join(verification['providers'])}"
+        )
+    except (KeyError, TypeError, ValueError):
+        return "UNKNOWN; what the contract says of it cannot be read"
 
 
 def _shape(info: TensorInfo) -> str:

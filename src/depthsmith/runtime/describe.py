@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from depthsmith.contract import METADATA_KEY, Contract, infer
+from depthsmith.contract import METADATA_KEY, Contract
 from depthsmith.runtime.session import Session, open_session
+from depthsmith.signature import infer
 
 
 def read_contract(file: Session | Path) -> Contract:
