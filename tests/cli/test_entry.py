@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -183,3 +185,62 @@ def test_nothing_heavy_is_imported(program: str) -> None:
     loaded = json.loads(done.stdout.splitlines()[-1])
     assert "depthsmith" in loaded
     assert [name for name in HEAVY if name in loaded] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["depth", ""], ["depth", "a.png", "-o", ""], ["inspect", ""], ["export", "-m", ""]],
+)
+def test_an_empty_argument_does_not_mean_the_current_folder(arguments: list[str]) -> None:
+    done = depthsmith(*arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert done.stderr == (
+        "depthsmith: error: an argument is empty; if it comes from a variable of the shell, "
+        "that is not set\n"
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no sh")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_lead_nowhere(closed: str, tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        line = shlex.join([str(COMMAND), *arguments])
+        return subprocess.run(
+            ["sh", "-c", f"{line} {closed}"], capture_output=True, text=True, check=False
+        )
+
+    done = run("models")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert ("da2-small" in done.stdout) == (">&-" not in closed.split())
+    missing = run("inspect", str(tmp_path / "a.onnx"))
+    assert missing.returncode == ExitCode.BAD_INPUT
+    assert ("there is no file" in missing.stderr) == ("2>&-" not in closed)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+@pytest.mark.parametrize("arguments", [["models"], ["models", "--json"]])
+def test_results_that_cannot_be_written(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == ExitCode.OUTPUT
+    assert done.stderr == (
+        "depthsmith: error: cannot write to standard output: No space left on device\n"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_errors_that_cannot_be_written_keep_the_status(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([COMMAND, "inspect", tmp_path / "a.onnx"], stderr=full, check=False)
+    assert done.returncode == ExitCode.BAD_INPUT
+
+
+def test_names_with_control_characters_stay_in_one_line() -> None:
+    done = depthsmith("inspect", "new\nline \x1b[31m\u202e日本.onnx")
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert done.stderr == (
+        "depthsmith: error: there is no file new\\nline \\x1b[31m\\u202e日本.onnx\n"
+    )

@@ -127,3 +127,23 @@ def test_no_depth_file_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert out == ""
     assert err.endswith("page.onnx is not an ONNX file\n")
+
+
+def test_what_a_file_says_of_itself_does_not_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hostile = replace(
+        OURS,
+        model="m\x1b[2J\nlicence   mit",
+        input=InputSpec("image", "float32", "NCHW", "imagenet"),
+        outputs=(OutputSpec.depth("depth", DepthKind.DEPTH),),
+        verification={"performed": True, "comparisons": "none"},
+    )
+    file = mean_model(
+        tmp_path / "m.onnx", height=294, width=518, names=("image", "depth"), contract=hostile
+    )
+    assert entry.run(["inspect", str(file)]) == ExitCode.OK
+    found = lines(capsys)
+    assert found["model"] == ["m\\x1b[2J\\nlicence   mit"]
+    assert len(found["licence"]) == 1
+    assert found["verified"][0].startswith("UNKNOWN")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from depthsmith.errors import OutputError
 
 if TYPE_CHECKING:
     from depthsmith.verify import Report
@@ -16,18 +19,45 @@ Advance = Callable[[str], None]
 
 
 def say(text: str) -> None:
-    """Print a result, at once: a program that reads along need not wait for the last one."""
-    print(text, flush=True)
+    """Print a result, at once: a program that reads along need not wait for the last one.
+
+    Raises:
+        OutputError: if standard output cannot be written, as on a full disk.
+        BrokenPipeError: if nobody reads it any more.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write to standard output: {error.strerror}") from error
 
 
 def note(text: str) -> None:
     """Print something worth knowing that is not the result."""
-    print(f"depthsmith: note: {text}", file=sys.stderr)
+    remark(f"note: {text}")
 
 
 def error(text: str) -> None:
     """Print an error that does not end the command."""
-    print(f"depthsmith: error: {text}", file=sys.stderr)
+    remark(f"error: {text}")
+
+
+def remark(text: str) -> None:
+    """Print one line on standard error; where that cannot be written, nobody can be told."""
+    with contextlib.suppress(OSError):
+        print(f"depthsmith: {plain(text)}", file=sys.stderr)
+
+
+def plain(text: str) -> str:
+    """``text`` in one line, its control characters escaped: names of files, and what files say
+    of themselves, could otherwise steer the terminal or look like lines of ours.
+    """
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+# C0 and C1, which hold the escape sequences; separators of lines; marks of direction.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -103,7 +133,7 @@ def say_json(document: object) -> None:
     """Print a result as JSON."""
     import json
 
-    print(json.dumps(document, indent=2))
+    say(json.dumps(document, indent=2))
 
 
 def megabytes(path: Path) -> str:

@@ -11,8 +11,10 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
-from depthsmith.errors import DepthsmithError, ExitCode
+from depthsmith.cli import console
+from depthsmith.errors import DepthsmithError, ExitCode, UsageError
 
 ISSUES = "https://github.com/depthsmith/depthsmith/issues"
 
@@ -22,6 +24,7 @@ def run(arguments: Sequence[str]) -> int:
 
     ``--debug`` may stand anywhere before a ``--``; it shows tracebacks of errors.
     """
+    _open_streams()
     rest, debug = _take_debug(arguments)
     _prepare_streams()
     if not debug and not sys.warnoptions:
@@ -56,6 +59,7 @@ def _noticing_interrupts() -> Iterator[list[int]]:
 
 def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:
     try:
+        _refuse_empty(rest)
         status = _invoke(rest)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -66,8 +70,7 @@ def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:
         _complain(str(error), debug)
         status = error.exit_code
     except BrokenPipeError:
-        # The reader has gone (`| head`). Python must not try to flush again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up(sys.stdout)  # the reader has gone (`| head`), there is nobody to tell
         status = ExitCode.OUTPUT
     except MemoryError:
         _complain("not enough memory; use a smaller --resolution, or a smaller picture", debug)
@@ -78,6 +81,12 @@ def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:
         _complain(_describe(error), debug)
         status = ExitCode.INTERNAL
     return status
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let ``stream`` lead nowhere: Python must not fail on it again when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _interrupted(debug: bool) -> int:
@@ -110,7 +119,8 @@ def _invoke(arguments: Sequence[str]) -> int:
 def _report_usage(error: Exception) -> None:
     message = error.format_message()  # type: ignore[attr-defined]
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
-        sys.stderr.write(f"{message}\n")
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{message}\n")
         return
     message = " ".join(message.split()).rstrip(".").replace("Value error, ", "")
     if message[1:2].islower():
@@ -131,6 +141,30 @@ def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
     return rest, len(head) < end
 
 
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """As a path, an empty argument would mean the current folder."""
+    if "" in arguments:
+        raise UsageError(
+            "an argument is empty; if it comes from a variable of the shell, that is not set"
+        )
+
+
+def _open_streams() -> None:
+    """Open what the caller closed (``>&-``), so that it leads nowhere.
+
+    Else the next file that is opened would get the number of a standard stream, and what
+    libraries print would land in it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
 def _prepare_streams() -> None:
     """File names that are not text can be printed; so can any letter on any console."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
@@ -142,7 +176,11 @@ def _prepare_streams() -> None:
 def _complain(message: str, debug: bool, *, prefix: str = "error: ") -> None:
     if debug:
         traceback.print_exc()
-    print(f"depthsmith: {prefix}{message}", file=sys.stderr)
+    console.remark(f"{prefix}{message}")
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def _describe(error: Exception) -> str:

@@ -90,7 +90,8 @@ def _text(found: Inspection) -> str:
     if contract.accuracy is not None:
         rows.append(("accuracy", _flat(contract.accuracy)))
     rows += [("not told", question) for question in found.unknown.values()]
-    return "\n".join(f"{title:<10}{value}" for title, value in rows)
+    # Names and texts of the file come from whoever made it.
+    return "\n".join(f"{title:<10}{console.plain(value)}" for title, value in rows)
 
 
 def _origin(source: Source) -> list[tuple[str, str]]:
