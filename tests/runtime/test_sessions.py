@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -196,3 +197,47 @@ except ProviderError as error:
     )
     assert 'pip install "depthsmith[cpu]"' in done.stdout
     assert "gpu" in done.stdout and "directml" in done.stdout and "openvino" in done.stdout
+
+
+def test_no_more_threads_than_cores_and_no_fewer_than_one(tmp_path: Path) -> None:
+    file = save(tmp_path / "m.onnx")
+    session = open_session(file, provider="cpu", threads=10**12)
+    cores = os.cpu_count()
+    assert session.notes == (
+        f"this machine has {cores} cores; {cores} threads are used, not 1000000000000",
+    )
+    assert open_session(file, provider="cpu", threads=1).notes == ()
+    with pytest.raises(UsageError, match="at least 1"):
+        open_session(file, provider="cpu", threads=0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.onnx")
+    with pytest.raises(ModelError, match="not a regular file"):
+        open_session(tmp_path / "m.onnx", provider="cpu")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+def test_a_name_that_is_not_text_is_refused_in_words(tmp_path: Path) -> None:
+    file = save(tmp_path / "m.onnx").rename(tmp_path / os.fsdecode(b"m\xff.onnx"))
+    with pytest.raises(ModelError, match="not text; rename it"):
+        open_session(file, provider="cpu")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the cache folder is not asked from XDG")
+def test_nothing_is_reported_or_kept_about_the_user(tmp_path: Path) -> None:
+    """From 1.32 on, ONNX Runtime keeps a device's id in the cache folder and reports to its
+    maker; both are off.
+    """
+    file = save(tmp_path / "m.onnx")
+    code = (
+        "import sys; from pathlib import Path; from depthsmith.runtime import open_session; "
+        "open_session(Path(sys.argv[1]), provider='cpu')"
+    )
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    subprocess.run([sys.executable, "-c", code, file], env=environment, check=True)
+    assert list(home.rglob("*")) == []

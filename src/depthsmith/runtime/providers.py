@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -60,7 +61,8 @@ class Candidate:
 
 
 def load_onnxruntime() -> Any:
-    """The ``onnxruntime`` module, quiet.
+    """The ``onnxruntime`` module, quiet: from 1.32 on it would report each use to Microsoft, and
+    keep a device's id in the user's cache folder, unless ``ORT_DISABLE_TELEMETRY`` is set.
 
     Raises:
         ProviderError: if it is not installed, or does not import; the line says what to do.
@@ -70,6 +72,8 @@ def load_onnxruntime() -> Any:
             'ONNX Runtime is not installed; run `pip install "depthsmith[cpu]"` '
             "(or [gpu], [directml], [openvino]: one of them)"
         )
+    # Read when the library is loaded, and again while it works. A user's own word stands.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except Exception as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.contract import TensorInfo
-from depthsmith.errors import DepthsmithError, ModelError, ProviderError
+from depthsmith.errors import DepthsmithError, ModelError, ProviderError, UsageError
 from depthsmith.runtime import assignment, failures, noise, providers
 from depthsmith.runtime.providers import Candidate
 
@@ -84,7 +85,7 @@ def open_session(
     Args:
         provider: one of `PROVIDER_CHOICES`; ``auto`` takes the first of cuda, directml,
             openvino and cpu that loads.
-        threads: CPU threads of one operation; None for all cores.
+        threads: CPU threads of one operation, at most one a core; None for all cores.
         optimize: False loads faster, to look at a file without running it.
 
     Raises:
@@ -92,26 +93,46 @@ def open_session(
             operations that this ONNX Runtime does not have.
         ProviderError: if ONNX Runtime is not installed, or what was asked for did not load
             or would not run any part of the graph.
-        UsageError: if there is no such provider.
+        UsageError: if there is no such provider, or ``threads`` is below 1.
     """
+    if threads is not None and threads < 1:
+        raise UsageError(f"{threads} threads cannot work; use at least 1")
     ort = providers.load_onnxruntime()
-    if path.is_dir():
-        raise ModelError(f"{path} is a folder; name the .onnx file in it")
-    if not path.exists():
-        raise ModelError(f"there is no file {path}")
+    _check_path(path)
     built = ort.get_available_providers()
-    passed_over: list[str] = []
+    notes: list[str] = []
+    cores = os.cpu_count() or 1
+    if threads is not None and threads > cores:
+        # They would wait for each other in busy loops: 64 on 2 cores take 30 times as long.
+        notes.append(f"this machine has {cores} cores; {cores} threads are used, not {threads}")
+        threads = cores
     for candidate in providers.candidates(provider, built, path, ort.__version__):
         try:
             session = _open(ort, path, candidate, threads, optimize)
         except ProviderError as error:
             if provider != "auto" or candidate.name == "cpu":
                 raise
-            passed_over.append(str(error))
+            notes.append(str(error))
             continue
-        session.notes = (*passed_over, *session.notes)
+        session.notes = (*notes, *session.notes)
         return session
     raise ProviderError("this build of onnxruntime contains no provider that depthsmith can use")
+
+
+def _check_path(path: Path) -> None:
+    """Raise if ``path`` is nothing that ONNX Runtime could open, or would wait for forever."""
+    if path.is_dir():
+        raise ModelError(f"{path} is a folder; name the .onnx file in it")
+    if not path.exists():
+        raise ModelError(f"there is no file {path}")
+    if not path.is_file():
+        raise ModelError(f"{path} is not a regular file")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ModelError(
+            f"ONNX Runtime cannot open {path}, whose name or folder is not text; rename it"
+        ) from None
 
 
 class OrtSession:
