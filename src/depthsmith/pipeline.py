@@ -50,8 +50,12 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.focal_px is not None and self.fov_deg is not None:
             raise UsageError("--focal-px and --fov say the same thing; give one")
-        if self.focal_px is not None and not self.focal_px > 0:
-            raise UsageError(f"the focal length is {self.focal_px:g} px; it must be positive")
+        if self.focal_px is not None and not 0 < self.focal_px < np.inf:
+            raise UsageError(
+                f"the focal length is {self.focal_px:g} px; it must be positive and finite"
+            )
+        if self.fov_deg is not None:
+            fov_to_focal_px(self.fov_deg, Size(1, 1))  # raises if it cannot be
 
     def focal_of(self, photo: Photo) -> float | None:
         """Focal length in pixels of ``photo``: as given, else from EXIF, else None."""
@@ -249,9 +253,11 @@ class Predictor:
             )
         bad = int(values.size - np.isfinite(values).sum())
         if bad:
+            provider = self.session.provider
+            hint = "" if provider == "cpu" else "; use --provider cpu"
             raise ModelError(
                 f"{bad} of {values.size} values of {name!r} are not finite: {self.session.name} "
-                f"does not work on {self.session.provider}; use --provider cpu"
+                f"does not work on {provider}{hint}"
             )
         return values
 

@@ -173,6 +173,25 @@ def test_output_that_mixes_the_batch(tmp_path):
     assert _failed(verify_path(tmp_path / "x.onnx", kind="depth")) == {"batch"}
 
 
+def test_a_fixed_batch_of_two_is_no_fault(tmp_path):
+    """And one that mixes its two pictures still is."""
+    image = helper.make_tensor_value_info("pixel_values", TensorProto.FLOAT, [2, 3, "h", "w"])
+    depth = helper.make_tensor_value_info("predicted_depth", TensorProto.FLOAT, [2, "h", "w"])
+    mean = helper.make_node("ReduceMean", ["pixel_values", "one"], ["mean"], keepdims=0)
+    one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
+    zero = helper.make_tensor("zero", TensorProto.INT64, [1], [0])
+    separate = helper.make_node("Identity", ["mean"], ["predicted_depth"])
+    largest = helper.make_node("ReduceMax", ["mean", "zero"], ["largest"], keepdims=1)
+    mixed = helper.make_node("Sub", ["mean", "largest"], ["predicted_depth"])
+    for name, nodes in (("separate", [mean, separate]), ("mixed", [mean, largest, mixed])):
+        graph = helper.make_graph(nodes, "g", [image], [depth], [one, zero])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+        onnx.save_model(model, tmp_path / f"{name}.onnx")
+    report = verify_path(tmp_path / "separate.onnx", kind="depth")
+    assert report.passed, report.failures
+    assert "batch" in _failed(verify_path(tmp_path / "mixed.onnx", kind="depth"))
+
+
 def test_output_that_ignores_the_picture(tmp_path):
     nodes = [
         helper.make_node("ReduceMean", ["image", "axes"], ["m"], keepdims=0),

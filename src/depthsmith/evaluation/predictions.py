@@ -44,10 +44,16 @@ class ModelPredictions:
     Attributes:
         predictor: ready to run.
         focal_px: focal length in pixels of every photo; None for the data set's or EXIF's.
+
+    Raises:
+        UsageError: if the focal length is not positive and finite.
     """
 
     predictor: Predictor
     focal_px: float | None = None
+
+    def __post_init__(self) -> None:
+        Wanted("depth-m", focal_px=self.focal_px)  # raises if there is no such focal length
 
     @property
     def name(self) -> str:
