@@ -13,6 +13,9 @@ from pathlib import Path
 from depthsmith.errors import OutputError
 
 _STALE_SECONDS = 3600.0
+# A name that just fits into the 255 bytes of file systems leaves no room for more. Letters
+# take up to four.
+_STEM_LENGTH = 40
 
 
 @contextlib.contextmanager
@@ -26,9 +29,10 @@ def atomic_path(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: if the file cannot be written (no such folder, no permission, disk full).
     """
-    part = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
+    stem = target.stem[:_STEM_LENGTH]
+    part = target.with_name(f".{stem}.{secrets.token_hex(4)}.part{target.suffix}")
     with writing(target):
-        for stale in target.parent.glob(f".{_escape(target.stem)}.*.part{_escape(target.suffix)}"):
+        for stale in target.parent.glob(f".{_escape(stem)}.*.part{_escape(target.suffix)}"):
             if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
                 stale.unlink(missing_ok=True)
     try:

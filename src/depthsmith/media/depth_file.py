@@ -22,6 +22,7 @@ The JSON has ``kind``, ``unit``, ``polarity``, ``scale``, ``offset``, ``invalid`
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import zlib
 from collections.abc import Callable
@@ -86,7 +87,11 @@ def write_depth(path: str | Path, depth: DepthMap, format: str | None = None) ->
             _write_png(part, levels, text)
         else:
             values = np.where(np.isfinite(depth.values), depth.values, np.float32(np.nan))
-            _FLOAT_WRITERS[chosen](part, values, depth, text)
+            # The libraries write to memory: on a full disk some of them say nothing that helps,
+            # some print lines of their own, and some cannot take every name of a file.
+            encoded = io.BytesIO()
+            _FLOAT_WRITERS[chosen](encoded, values, depth, text)
+            part.write_bytes(encoded.getbuffer())
     return notes
 
 
@@ -142,31 +147,29 @@ def _write_png(path: Path, levels: NDArray[Any], text: str) -> None:
     )
 
 
-def _write_tiff(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+def _write_tiff(file: io.BytesIO, values: FloatArray, depth: DepthMap, text: str) -> None:
     options = {"compression": "tiff_adobe_deflate", "tiffinfo": {270: text}}
-    Image.fromarray(values).save(path, "TIFF", **options)
+    Image.fromarray(values).save(file, "TIFF", **options)
 
 
-def _write_pfm(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
-    Image.fromarray(values).save(path, "PPM")
+def _write_pfm(file: io.BytesIO, values: FloatArray, depth: DepthMap, text: str) -> None:
+    Image.fromarray(values).save(file, "PPM")
 
 
-def _write_npy(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
-    with path.open("wb") as file:
-        np.save(file, values)
+def _write_npy(file: io.BytesIO, values: FloatArray, depth: DepthMap, text: str) -> None:
+    np.save(file, values)
 
 
-def _write_npz(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+def _write_npz(file: io.BytesIO, values: FloatArray, depth: DepthMap, text: str) -> None:
     words = {"kind": depth.kind.value, "unit": depth.unit, "polarity": depth.polarity}
     maps: dict[str, NDArray[Any]] = {"depth": values}
     maps |= {name: np.array(word) for name, word in words.items()}
     maps |= {"model": np.array(depth.model), "header": np.array(text)}
     maps |= _companions(depth)
-    with path.open("wb") as file:
-        np.savez_compressed(file, **maps)  # type: ignore[arg-type]
+    np.savez_compressed(file, **maps)  # type: ignore[arg-type]
 
 
-def _write_exr(path: Path, values: FloatArray, depth: DepthMap, text: str) -> None:
+def _write_exr(file: io.BytesIO, values: FloatArray, depth: DepthMap, text: str) -> None:
     import OpenEXR
 
     channels = {"Y" if depth.kind.larger_is_nearer else "Z": values}
@@ -177,11 +180,7 @@ def _write_exr(path: Path, values: FloatArray, depth: DepthMap, text: str) -> No
         "type": OpenEXR.scanlineimage,
         KEY: text,
     }
-    path.touch()  # says clearly what is wrong with the folder, which OpenEXR does not
-    try:
-        OpenEXR.File(header, channels).write(str(path))
-    except RuntimeError as error:
-        raise OSError(" ".join(str(error).split())) from error
+    OpenEXR.File(header, channels).write(file)
 
 
 def _companions(depth: DepthMap) -> dict[str, NDArray[Any]]:
@@ -189,7 +188,7 @@ def _companions(depth: DepthMap) -> dict[str, NDArray[Any]]:
     return {name: values for name, values in both.items() if values is not None}
 
 
-_FLOAT_WRITERS: dict[str, Callable[[Path, FloatArray, DepthMap, str], None]] = {
+_FLOAT_WRITERS: dict[str, Callable[[io.BytesIO, FloatArray, DepthMap, str], None]] = {
     "tiff": _write_tiff,
     "pfm": _write_pfm,
     "npy": _write_npy,
