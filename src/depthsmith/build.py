@@ -23,7 +23,9 @@ from depthsmith.contract import (
     Preprocessing,
     SizeRule,
     Source,
+    is_contract,
 )
+from depthsmith.errors import OutputError
 from depthsmith.graph.network import GraphOptions, build_network
 from depthsmith.types import Size
 from depthsmith.verify import Report, verify_against_weights
@@ -165,12 +167,13 @@ def build_file(
         OutputError: if it cannot be written.
         ProviderError: if the provider cannot be had.
     """
+    sidecar = target.with_suffix(".json")
+    _check_target(target, sidecar)
     contract = make_contract(checkpoint, options, source or local_source(checkpoint))
     progress("building the graph", 0.0)
     model = build_network(checkpoint.arch, checkpoint.tensors, options)
     data: Path | None = None
     report: Report | None = None
-    sidecar = target.with_suffix(".json")
     with atomic_path(target) as part:
         if model_bytes(model) > _INLINE_LIMIT_BYTES:
             data = target.with_name(_data_name(checkpoint, options))
@@ -198,6 +201,22 @@ def build_file(
         part.write_text(contract.to_json(), encoding="utf-8")
     files = (target, *([data] if data else []), sidecar)
     return Built(target, files, contract, report)
+
+
+def _check_target(target: Path, sidecar: Path) -> None:
+    """Refuse, before any work, what could not be written or would destroy something else."""
+    if sidecar.exists() and not is_contract(sidecar):
+        raise OutputError(
+            f"{sidecar} is not a contract of depthsmith and would be overwritten by that of "
+            f"{target.name}; use another name"
+        )
+    try:
+        str(target).encode()
+    except UnicodeEncodeError:
+        raise OutputError(
+            f"cannot write {target}: its name or folder is not text, and ONNX Runtime could not "
+            "open it"
+        ) from None
 
 
 def build_for_cache(

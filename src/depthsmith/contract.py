@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from depthsmith.errors import ModelError
@@ -276,6 +277,15 @@ def _record(cls: type[Any], values: Mapping[str, Any]) -> Any:
     """Build a dataclass from a mapping, leaving out keys that it does not have."""
     known = {f.name for f in fields(cls)}
     return cls(**{key: value for key, value in values.items() if key in known})
+
+
+def is_contract(file: Path) -> bool:
+    """Whether a file is a contract beside an ONNX file, of any format, whole or not valid."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.keys() >= {"format", "model", "outputs"}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from depthsmith.atomic import atomic_path
-from depthsmith.contract import METADATA_KEY, Contract
+from depthsmith.contract import METADATA_KEY, Contract, is_contract
 from depthsmith.errors import ModelError
 
 # Fields of ModelProto (onnx.proto), and types of the protocol buffer wire format.
@@ -48,7 +48,7 @@ def record_accuracy(
             target.write(_metadata(text))
         shutil.copymode(path, part)
     sidecar = path.with_suffix(".json")
-    if sidecar.exists() and not _is_contract(sidecar):
+    if sidecar.exists() and not is_contract(sidecar):
         return (path,)
     with atomic_path(sidecar) as part:
         part.write_text(text, encoding="utf-8")
@@ -136,14 +136,6 @@ def _metadata(text: str) -> bytes:
 
     entry = StringStringEntryProto(key=METADATA_KEY, value=text)
     return bytes(ModelProto(metadata_props=[entry]).SerializeToString())
-
-
-def _is_contract(path: Path) -> bool:
-    try:
-        Contract.from_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, ModelError):
-        return False
-    return True
 
 
 def _damaged(path: Path) -> ModelError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
 import subprocess
@@ -149,6 +150,27 @@ def test_refused_options(tiny, tmp_path, monkeypatch, capsys, options, code, tex
     monkeypatch.chdir(tmp_path)
     assert entry.run(["export", "--weights", str(tiny), *options]) == code
     assert text in _one_line(capsys)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_contract_beside_it_overwrites_nothing_else(tiny, tmp_path, capsys):
+    """The contract of ``config.onnx`` is ``config.json``; here that is the weights' own."""
+    folder = shutil.copytree(tiny, tmp_path / "weights")
+    before = (folder / "config.json").read_bytes()
+    command = ["export", "--weights", str(folder), "--size", "56", "-o"]
+    assert entry.run([*command, str(folder / "config.onnx")]) == ExitCode.OUTPUT
+    assert "config.json is not a contract of depthsmith" in _one_line(capsys)
+    assert (folder / "config.json").read_bytes() == before
+    assert not (folder / "config.onnx").exists()
+    for _ in range(2):  # what is ours is replaced
+        assert entry.run([*command, str(folder / "a.onnx"), "--no-validate"]) == ExitCode.OK
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
+def test_names_that_are_not_text(tiny, tmp_path, capsys):
+    target = os.fsdecode(bytes(tmp_path) + b"/a\xff.onnx")
+    assert entry.run(["export", "--weights", str(tiny), "-o", target]) == ExitCode.OUTPUT
+    assert "is not text" in _one_line(capsys)
     assert not list(tmp_path.iterdir())
 
 

@@ -56,8 +56,9 @@ def plain(text: str) -> str:
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
-# C0 and C1, which hold the escape sequences; separators of lines; marks of direction.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# C0 and C1, which hold the escape sequences; separators of lines; marks of direction; bytes of
+# names that are not text.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
