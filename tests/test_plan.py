@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from depthsmith.errors import ImageError, UsageError
+from depthsmith.errors import ImageError, OutputError, UsageError
 from depthsmith.media.depth_file import write_depth
 from depthsmith.plan import plan
 from depthsmith.types import DepthKind, DepthMap, Size
@@ -152,3 +153,22 @@ def test_skip_existing(photos: Path) -> None:
 def test_missing_inputs_are_refused_at_once(photos: Path) -> None:
     with pytest.raises(ImageError, match=r"in/none\.jpg does not exist"):
         plan([photos / "a.jpg", photos / "none.jpg"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("recursive", [False, True])
+def test_pipes_and_broken_links_in_folders_are_neither_waited_for_nor_forgotten(
+    photos: Path, recursive: bool
+) -> None:
+    os.mkfifo(photos / "pipe.png")
+    (photos / "broken.png").symlink_to("nothing.png")
+    (photos / "endless.png").symlink_to("/dev/zero")
+    names = {photo for photo, _ in pairs(photos, recursive=recursive)}
+    assert {"in/pipe.png", "in/broken.png", "in/endless.png"} <= names
+
+
+def test_the_folder_of_a_named_file_is_missed_before_any_work(photos: Path) -> None:
+    with pytest.raises(OutputError, match="no/folder does not exist"):
+        plan([photos / "a.jpg"], output="no/folder/a.png")
+    with pytest.raises(OutputError, match=r"a\.jpg is not a folder"):
+        plan([photos / "a.jpg"], output=photos / "a.jpg" / "a.png")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthsmith.errors import UsageError
+from depthsmith.errors import OutputError, UsageError
 from depthsmith.media.depth_file import SUFFIXES, DepthFormat, format_of, is_own_output
 from depthsmith.media.folder import find_photos
 
@@ -67,6 +67,7 @@ def plan(
         ImageError: if an input does not exist or a folder holds no photo.
         UsageError: if ``output`` and ``format`` contradict each other, one file is named for
             several photos, two photos would become the same file, or a target is an input.
+        OutputError: if the folder of the named file does not exist.
     """
     folders = [path for path in inputs if path.is_dir()]
     photos = find_photos(inputs, recursive)
@@ -81,6 +82,9 @@ def plan(
             f"-o {file} names one file for {_count(photos)}; name a folder: -o {file.stem}/"
         )
     suffix, chosen = _picture(file, format) if picture else _format(file, format)
+    if file and not file.parent.is_dir():
+        why = "is not a folder" if file.parent.exists() else "does not exist"
+        raise OutputError(f"cannot write {file}: {file.parent} {why}")
     jobs = [Job(photo, file or _target(photo, folder, folders, suffix)) for photo in photos]
     _refuse_collisions(jobs)
     if skip_existing:

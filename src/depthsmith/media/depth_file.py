@@ -118,6 +118,8 @@ def format_of(path: Path, format: str | None = None) -> DepthFormat:
 
 def is_own_output(path: Path) -> bool:
     """Whether a picture file was written by depthsmith (depth map, or colour picture)."""
+    if not path.is_file():
+        return False  # opening a pipe would wait for its writer
     with contextlib.suppress(Exception), Image.open(path) as image:
         if isinstance(image, TiffImagePlugin.TiffImageFile):
             return f'"{KEY}"' in str(image.tag_v2.get(270, ""))

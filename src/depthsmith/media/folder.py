@@ -48,7 +48,8 @@ def _photos_in(folder: Path) -> list[Path]:
         entries = sorted(folder.iterdir())
     except OSError as error:
         raise ImageError(f"cannot read the folder {folder}: {error.strerror}") from error
-    return [e for e in entries if _is_photo(e.name) and e.is_file()]
+    # A broken link is no folder; reading it says what is wrong.
+    return [e for e in entries if _is_photo(e.name) and not e.is_dir()]
 
 
 def _walk(folder: Path) -> list[Path]:
