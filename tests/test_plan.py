@@ -127,7 +127,7 @@ def test_an_input_is_never_overwritten(photos: Path) -> None:
 
 def test_pictures_have_suffixes_of_pictures(photos: Path) -> None:
     assert pairs(photos / "a.jpg", output="x.webp", picture=True) == [("in/a.jpg", "x.webp")]
-    assert pairs(photos / "a.jpg", picture=True) == [("in/a.jpg", "in/a_depth.png")]
+    assert pairs(photos / "a.jpg", picture=True) == [("in/a.jpg", "in/a_depth_color.png")]
     assert plan([photos / "a.jpg"], picture=True).format is None
 
 

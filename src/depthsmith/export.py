@@ -75,6 +75,8 @@ def _subfolder(root: Path, name: str) -> Path:
     for folder in sorted(root.glob("*")) if root.is_dir() else ():
         if folder.name.lower() == name and folder.is_dir():
             return folder
+    if not root.is_dir():
+        raise UsageError(f"there is no folder {root}")
     raise UsageError(
         f"{root} holds no folder {name.title()}; expected {root / name.title()}/model.safetensors"
     )

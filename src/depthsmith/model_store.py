@@ -6,6 +6,7 @@ version of depthsmith, so that whatever changes makes a new one.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,14 +177,13 @@ class _Store:
             return self.from_catalog(MODELS[_FALLBACK])
         except FetchError as error:
             raise FetchError(
-                f"no model is here and {_FALLBACK} cannot be fetched ({error}); get one with "
-                f"`depthsmith pull {_FALLBACK}`, or name a file with --model FILE.onnx"
+                f"no model is here, and {_FALLBACK} could not be fetched: {error}"
             ) from error
 
     def from_catalog(self, card: ModelCard) -> Path:
         here = cached(card.repository)
         if here is not None:
-            target = _target(card.name, here.sha256, self.attention)
+            target = _target(card.name, here.sha256, here.config, self.attention)
             if target.exists():
                 # Nothing is fetched, so nobody is asked; consent is needed all the same.
                 check_license(
@@ -203,17 +203,25 @@ class _Store:
             license=fetched.license,
             license_consent=fetched.license_consent,
         )
-        return self._built(card.name, fetched.path, card, source)
+        return self._built(card.name, fetched.path, fetched.config, card, source)
 
     def from_weights(self, path: Path) -> Path:
         from depthsmith.checkpoint.load import weight_file
 
         file = weight_file(path)
         source = Source(None, None, file.name, weights_sha256(file), license=None)
-        return self._built(file.stem, file, None, source)
+        config = file.with_name("config.json")
+        return self._built(file.stem, file, config if config.is_file() else None, None, source)
 
-    def _built(self, stem: str, weights: Path, card: ModelCard | None, source: Source) -> Path:
-        target = _target(stem, source.sha256, self.attention)
+    def _built(
+        self,
+        stem: str,
+        weights: Path,
+        config: Path | None,
+        card: ModelCard | None,
+        source: Source,
+    ) -> Path:
+        target = _target(stem, source.sha256, config, self.attention)
         if not target.exists():
             self.announce(f"building {stem} for its first use")
             with writing(target):
@@ -230,8 +238,13 @@ def _builder() -> Build:
     return build_for_cache
 
 
-def _target(stem: str, sha256: str, attention: str) -> Path:
-    name = f"{stem.replace('-', '_')}-{sha256[:16]}-{attention}-{__version__}.onnx"
+def _target(stem: str, sha256: str, config: Path | None, attention: str) -> Path:
+    """Where a file built from weights lies. The same weights under another ``config.json`` are
+    another network: V1 or V2, relative or in metres.
+    """
+    key = sha256.encode() + (config.read_bytes() if config else b"")
+    digest = hashlib.sha256(key).hexdigest()[:16]
+    name = f"{stem.replace('-', '_')}-{digest}-{attention}-{__version__}.onnx"
     return cache_root() / "models" / name
 
 

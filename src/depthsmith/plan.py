@@ -51,7 +51,8 @@ def plan(
 ) -> Plan:
     """Decide where the depth map of each photo goes.
 
-    Without ``output`` it goes beside the photo, as ``NAME_depth.png``; with a folder, into
+    Without ``output`` it goes beside the photo, as ``NAME_depth.png`` (colour pictures
+    ``NAME_depth_color.png``); with a folder, into
     that, under the same name and, for photos found in a folder, the same folders below; with
     a file name, there. What depthsmith itself wrote into a folder of photos is left out.
 
@@ -85,7 +86,8 @@ def plan(
     if file and not file.parent.is_dir():
         why = "is not a folder" if file.parent.exists() else "does not exist"
         raise OutputError(f"cannot write {file}: {file.parent} {why}")
-    jobs = [Job(photo, file or _target(photo, folder, folders, suffix)) for photo in photos]
+    ending = f"_depth_color{suffix}" if picture else f"_depth{suffix}"
+    jobs = [Job(photo, file or _target(photo, folder, folders, ending)) for photo in photos]
     _refuse_collisions(jobs)
     if skip_existing:
         there = [job.photo for job in jobs if job.target.exists()]
@@ -121,8 +123,8 @@ def _picture(file: Path | None, format: str | None) -> tuple[str, None]:
     return suffix, None
 
 
-def _target(photo: Path, output: Path | None, folders: Iterable[Path], suffix: str) -> Path:
-    name = f"{photo.stem}_depth{suffix}"
+def _target(photo: Path, output: Path | None, folders: Iterable[Path], ending: str) -> Path:
+    name = f"{photo.stem}{ending}"
     if output is None:
         return photo.with_name(name)
     for folder in folders:

@@ -210,8 +210,10 @@ def test_weights_that_are_refused(tiny, tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "canary").exists()
 
 
-def test_interrupted_by_the_user(tiny, tmp_path):
-    """Ctrl-C: status 130, no traceback, no file."""
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_interrupted_by_the_user(tiny, tmp_path, name):
+    """Ctrl-C, kill, a closed terminal: status 130, no traceback, no file, nothing left over."""
     import signal
     import time
 
@@ -222,7 +224,7 @@ def test_interrupted_by_the_user(tiny, tmp_path):
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob(".*.part.onnx")) and time.monotonic() < deadline:
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(getattr(signal, name))
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "depthsmith: interrupted\n")
     assert not list(tmp_path.iterdir())

@@ -40,7 +40,8 @@ def depth(
             "--output",
             "-o",
             metavar="FILE|DIR",
-            help="A file, or a folder; by default NAME_depth.png beside each photo.",
+            help="A file, or a folder; by default NAME_depth.png (colour "
+            "pictures NAME_depth_color.png) beside each photo.",
         ),
     ] = None,
     model: Model = "auto",

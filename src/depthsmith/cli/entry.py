@@ -38,8 +38,9 @@ def run(arguments: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _noticing_interrupts() -> Iterator[list[int]]:
-    """Keep count of Ctrl-C: an extension module that is being loaded when it comes may turn
-    the ``KeyboardInterrupt`` into an ``ImportError``.
+    """Make Ctrl-C, `kill` and a closed terminal end the work in order, and keep count of them:
+    an extension module that is being loaded then may turn the ``KeyboardInterrupt`` into an
+    ``ImportError``.
     """
     seen: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -50,11 +51,17 @@ def _noticing_interrupts() -> Iterator[list[int]]:
         seen.append(number)
         signal.default_int_handler(number, frame)
 
-    before = signal.signal(signal.SIGINT, handler)
+    numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else [])]
+    before = {number: signal.getsignal(number) for number in numbers}
+    # Who ignores one (`nohup`) wants it ignored.
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, handler)
     try:
         yield seen
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in numbers:
+            signal.signal(number, before[number])
 
 
 def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:

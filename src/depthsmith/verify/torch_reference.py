@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.errors import VerificationError
+from depthsmith.errors import UsageError, VerificationError
 from depthsmith.verify.against_oracle import Maps, Reference
 
 
@@ -22,7 +23,12 @@ def torch_reference(weights: Path, model: str, vendor: Path | None = None) -> Re
         weights: a file or folder as upstream reads it (hub layout for Transformers).
         model: name in the catalogue.
         vendor: folder that holds ``depth_anything_3``; the installed one if None.
+
+    Raises:
+        UsageError: if PyTorch is not installed.
     """
+    if importlib.util.find_spec("torch") is None:
+        raise UsageError("--reference torch needs PyTorch, which is not installed here")
 
     def run(pictures: Sequence[NDArray[np.float64]]) -> list[Maps]:
         with tempfile.TemporaryDirectory(prefix="depthsmith-") as folder:
