@@ -154,6 +154,55 @@ def test_unsupported_config(v2, tmp_path):
         load_checkpoint(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("num_attention_heads", 0, "num_attention_heads = 0"),
+        ("num_attention_heads", "2", "num_attention_heads = '2'"),
+        ("num_attention_heads", 5, "attention heads"),
+        ("num_hidden_layers", True, "num_hidden_layers = True"),
+        ("out_features", ["stage1", "stage2", "stage3", "stage99"], "backbone layers"),
+        ("out_features", ["stage6", "stage4", "stage3", "stage2"], "backbone layers"),
+        ("out_features", "stage6", "backbone layers"),
+        ("out_indices", [2, 3, 4], "backbone layers"),
+        ("out_indices", [2, 3, 4, 7], "backbone layers"),
+        ("out_indices", [0, 3, 4, 6], "backbone layers"),
+        ("neck_hidden_sizes", [8, 16, 16], "neck_hidden_sizes"),
+        ("fusion_hidden_size", -16, "fusion_hidden_size = -16"),
+        ("depth_estimation_type", "absolute", "depth_estimation_type = 'absolute'"),
+        ("max_depth", 0, "max_depth = 0"),
+        ("max_depth", -5, "max_depth = -5"),
+        ("max_depth", float("nan"), "max_depth = nan"),
+    ],
+)
+def test_configurations_that_cannot_be(tmp_path, key, value, expected):
+    """What Transformers refuses too, or would compute nonsense with."""
+    model = upstream.transformers_model("tiny", max_depth=20)
+    folder = upstream.save_transformers(model, tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    assert load_checkpoint(folder).arch.max_depth_m == 20
+    part = config["backbone_config"] if key in config["backbone_config"] else config
+    assert key in part
+    part[key] = value
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(CheckpointError, match=expected) as caught:
+        load_checkpoint(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_layers_counted_from_the_end_and_configurations_nested_beyond_reason(tmp_path):
+    folder = upstream.save_transformers(upstream.transformers_model("tiny"), tmp_path)
+    before = load_checkpoint(folder).arch
+    config = json.loads((folder / "config.json").read_text())
+    del config["backbone_config"]["out_features"]
+    config["backbone_config"]["out_indices"] = [-5, -4, -3, -1]  # as Transformers counts
+    (folder / "config.json").write_text(json.dumps(config))
+    assert load_checkpoint(folder).arch == before
+    (folder / "config.json").write_text("[" * 100_000)
+    with pytest.raises(CheckpointError, match="cannot be read as JSON"):
+        load_checkpoint(folder)
+
+
 def test_da3_nested_is_not_supported(da3, tmp_path):
     shutil.copy(da3 / "model.safetensors", tmp_path)
     (tmp_path / "config.json").write_text('{"model_name": "da3nested-giant-large"}')

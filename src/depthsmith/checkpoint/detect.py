@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from depthsmith.catalog import MODELS, Architecture, ModelCard, mlp_dim
@@ -75,7 +77,7 @@ def identify(
     if len(fitting) > 1:
         raise CheckpointError(
             f"tensor shapes alone cannot tell {_names(fitting)} apart and no config.json lies "
-            f"beside the weights; say which with --model, e.g. --model {fitting[0].name}"
+            f"beside the weights; say which when you export them: --model {fitting[0].name}"
         )
     return fitting[0].arch, fitting[0]
 
@@ -153,36 +155,81 @@ def _from_config(
                 raise CheckpointError(
                     f"config.json has {key} = {values[key]!r}; depthsmith supports {value!r} only"
                 )
-    layers = _out_layers(backbone)
-    embed_dim, blocks = int(backbone["hidden_size"]), int(backbone["num_hidden_layers"])
+    embed_dim = _count("hidden_size", backbone)
+    blocks = _count("num_hidden_layers", backbone)
+    num_heads = _count("num_attention_heads", backbone)
+    if embed_dim % num_heads:
+        raise CheckpointError(
+            f"config.json divides {embed_dim} channels among {num_heads} attention heads, which "
+            "leaves a rest"
+        )
+    layers = _out_layers(backbone, blocks)
     swiglu = bool(backbone["use_swiglu_ffn"])
-    metric = depth["depth_estimation_type"] == "metric"
-    c0, c1, c2, c3 = (int(c) for c in depth["neck_hidden_sizes"])
+    estimation = depth["depth_estimation_type"]
+    if estimation not in ("relative", "metric"):
+        raise CheckpointError(
+            f"config.json has depth_estimation_type = {estimation!r}; depthsmith supports "
+            "'relative' and 'metric' only"
+        )
+    metric = estimation == "metric"
+    channels = depth["neck_hidden_sizes"]
+    if not isinstance(channels, list) or len(channels) != 4:
+        raise CheckpointError(f"config.json has neck_hidden_sizes = {channels!r}, not four")
+    c0, c1, c2, c3 = (_whole("neck_hidden_sizes", c) for c in channels)
     arch = Architecture(
         family="da2",
         embed_dim=embed_dim,
         depth=blocks,
-        num_heads=int(backbone["num_attention_heads"]),
+        num_heads=num_heads,
         mlp_dim=mlp_dim(embed_dim, swiglu=swiglu),
         swiglu=swiglu,
         out_layers=layers,
         head="dpt",
-        features=int(depth["fusion_hidden_size"]),
+        features=_count("fusion_hidden_size", depth),
         out_channels=(c0, c1, c2, c3),
-        max_depth_m=float(depth["max_depth"] or 1) if metric else None,
+        max_depth_m=_max_depth(depth["max_depth"]) if metric else None,
     )
     if not metric and layers == tuple(range(blocks - 4, blocks)):
         arch = replace(arch, family="da1")
     return arch, None
 
 
-def _out_layers(backbone: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """Blocks whose output is used, from 0; Transformers counts the embedding as stage 0."""
-    if backbone.get("out_indices") is not None:
-        stages = [int(i) for i in backbone["out_indices"]]
-    else:
-        stages = [int(str(s).removeprefix("stage")) for s in backbone.get("out_features") or ()]
-    if len(stages) != 4:
-        raise CheckpointError("config.json does not name the four backbone layers that are used")
-    a, b, c, d = (stage - 1 for stage in stages)
-    return a, b, c, d
+def _out_layers(backbone: Mapping[str, Any], blocks: int) -> tuple[int, int, int, int]:
+    """Blocks whose output is used, from 0; Transformers counts the embedding as stage 0.
+
+    As there, the two ways to name them have to agree, and to be in the order of the network.
+    """
+    names = ["stem", *(f"stage{i + 1}" for i in range(blocks))]
+    features, indices = backbone.get("out_features"), backbone.get("out_indices")
+    if indices is None and isinstance(features, list):
+        indices = [names.index(name) if name in names else None for name in features]
+    if isinstance(indices, list) and all(type(i) is int for i in indices):
+        stages = [i + len(names) if i < 0 else i for i in indices]
+        agree = features in (None, [names[i] for i in stages if 0 <= i < len(names)])
+        in_order = all(1 <= a < b < len(names) for a, b in pairwise(stages))
+        if len(stages) == 4 and in_order and agree:
+            a, b, c, d = (stage - 1 for stage in stages)
+            return a, b, c, d
+    raise CheckpointError(
+        f"config.json names the backbone layers out_indices = {backbone.get('out_indices')!r}, "
+        f"out_features = {features!r}; four of 1 to {blocks} are needed, in their order"
+    )
+
+
+def _count(key: str, config: Mapping[str, Any]) -> int:
+    return _whole(key, config[key])
+
+
+def _whole(key: str, value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise CheckpointError(f"config.json has {key} = {value!r}, which is no number of them")
+    return value
+
+
+def _max_depth(value: object) -> float:
+    """In metres; where it is silent, Transformers takes 1."""
+    if value is None:
+        return 1.0
+    if type(value) not in (int, float) or not 0 < float(value) < math.inf:  # type: ignore[arg-type]
+        raise CheckpointError(f"config.json has max_depth = {value!r}, which is no depth")
+    return float(value)  # type: ignore[arg-type]

@@ -123,7 +123,7 @@ def _config(file: Path) -> Mapping[str, Any] | None:
         return None
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON ({error})") from error
     if not isinstance(config, dict):
         raise CheckpointError(f"{path} is not a model configuration")
