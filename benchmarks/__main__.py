@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from benchmarks import environments, giant, latency, making, photo
+from benchmarks import environments, giant, latency, making, photo, stereo
 from benchmarks.report import Watch, measured, save
 
 
@@ -20,6 +20,7 @@ class Name(str, Enum):
     MAKING = "making"
     LATENCY = "latency"
     PHOTO = "photo"
+    STEREO = "stereo"
     GIANT = "giant"
     ENVIRONMENTS = "environments"
 
@@ -28,6 +29,7 @@ _RUN = {
     Name.MAKING: making.run,
     Name.LATENCY: latency.run,
     Name.PHOTO: photo.run,
+    Name.STEREO: stereo.run,
     Name.GIANT: giant.run,
     Name.ENVIRONMENTS: environments.run,
 }
