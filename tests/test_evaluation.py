@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import struct
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -407,6 +408,11 @@ def test_each_failure_is_named_and_no_mean_is_nan(tmp_path: Path, ramp: Values) 
     (tmp_path / "data/torn.npy").write_bytes(data[:200])
 
     seen: list[str] = []
+    head = io.BytesIO()  # of a map that no memory holds
+    shape = {"descr": "<f4", "fortran_order": False, "shape": (10**7, 10**7)}
+    np.lib.format.write_array_header_1_0(head, shape)
+    make_pair(tmp_path, ramp, name="endless")
+    (tmp_path / "data/endless.npy").write_bytes(head.getvalue())
     result = run_files(tmp_path, DepthKind.DEPTH_M, cap_m=50.0, advance=seen.append)
     assert [image.name for image in result.images] == ["good"]
     reasons = {failure.name: str(failure.error) for failure in result.failures}
@@ -415,10 +421,11 @@ def test_each_failure_is_named_and_no_mean_is_nan(tmp_path: Path, ramp: Values) 
     assert "holds no no-prediction_depth.png" in reasons["no-prediction"]
     assert "no depth file goes with no-truth.png" in reasons["no-truth.png"]
     assert "torn.npy is damaged" in reasons["torn"]
-    assert len(reasons) == len(bad) + 3
+    assert "endless.npy does not fit into memory" in reasons["endless"]
+    assert len(reasons) == len(bad) + 4
     assert all("\n" not in text for text in reasons.values())
     assert result.mean.abs_rel == pytest.approx(0.2, rel=1e-5)
-    assert len(seen) == 8 and seen[-1] == ""
+    assert len(seen) == 9 and seen[-1] == ""
     everything = document(result)
     assert (everything["scored"], everything["not_scored"]) == (1, len(reasons))
 

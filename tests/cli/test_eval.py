@@ -268,6 +268,10 @@ def test_record_into_a_foreign_file(two: Run) -> None:
         (["--layout", "kiti"], 2, "'kiti' is not one of"),
         (["--layout", "sintel"], 3, "has not the layout of sintel: no depth/SCENE/"),
         (["--sheet", "x.gif"], 2, "must end with one of .png"),
+        (["--model", "m.onnx", "--csv", "data/a.png"], 2, "must end with .csv"),
+        (["--model", "m.onnx", "--csv", "m.onnx"], 2, "must end with .csv"),
+        (["--model", "m.onnx", "--sheet", "data/a.png"], 2, "lies in a folder that is read"),
+        (["--model", "m.onnx", "--focal-px", "-1"], 2, "must be positive"),
         (["--csv", "no/such/x.csv"], 7, "the folder no/such does not exist"),
         (["--sheet", "no/x.png"], 7, "the folder no does not exist"),
         (["--model", "m.onnx", "--crop", "everything"], 2, "nor T,B,L,R"),
@@ -282,11 +286,12 @@ def test_contradictions_and_missing_things(
     two: Run, options: list[str], code: int, expected: str
 ) -> None:
     Path("empty").mkdir()
-    before = Path("m.onnx").read_bytes()
+    files = [path for path in Path().rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
     status, out, err = two(*options, model=False)
     assert (status, out) == (code, "")
     assert expected in err.splitlines()[-1] and "Traceback" not in err
-    assert Path("m.onnx").read_bytes() == before
+    assert {path: path.read_bytes() for path in files} == before
 
 
 def test_progress_is_drawn_on_a_terminal_and_results_stay_in_the_pipe(two: Run) -> None:

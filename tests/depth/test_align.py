@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from depthsmith.depth.align import (
     MIN_DEPTH_M,
+    Alignment,
     align,
     default_alignment,
     fit_scale,
@@ -143,12 +144,24 @@ def test_wrong_polarity_shows_in_the_scale(truth_m: Values) -> None:
 
 
 def test_a_flat_prediction_becomes_the_mean() -> None:
-    truth, valid = np.array([[2.0, 4.0]]), np.ones((1, 2), bool)
-    flat = np.full((1, 2), 7.0, np.float32)
+    truth, valid = np.array([[2.0, 4.0, 2.0, 4.0]]), np.ones((1, 4), bool)
+    flat = np.full((1, 4), 7.0, np.float32)
     aligned = align(flat, truth, valid, kind=DepthKind.DEPTH)
     np.testing.assert_allclose(aligned.depth_m, 3.0)
     aligned = align(flat, truth, valid, kind=DepthKind.INVERSE_DEPTH)
     np.testing.assert_allclose(aligned.depth_m, 1 / 0.375)
+
+
+@pytest.mark.parametrize(("how", "least"), [("scale-shift", 3), ("scale", 2), ("median", 2)])
+def test_pixels_that_any_prediction_would_fit_are_no_score(how: Alignment, least: int) -> None:
+    truth, prediction = np.array([[2.0, 4.0, 3.0]]), np.array([[9.0, 1.0, 5.0]])
+    valid = np.array([[True, True, True]])
+    align(prediction[:, :least], truth[:, :least], valid[:, :least], kind=DepthKind.DEPTH, how=how)
+    with pytest.raises(DatasetError, match=f"at least {least}"):
+        align(
+            prediction[:, : least - 1], truth[:, : least - 1], valid[:, : least - 1],
+            kind=DepthKind.DEPTH, how=how,
+        )  # fmt: skip
 
 
 def test_metric_kinds_are_not_aligned_by_default() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
@@ -171,7 +171,7 @@ def eval(
             "--normalization": normalization, "--family": family,
         }  # fmt: skip
         _refuse(of_networks, "is for networks; leave it out with --predictions")
-    _check_outputs(csv, sheet)
+    _check_outputs(csv, sheet, [folder for folder in (data, predictions) if folder])
     dataset = open_dataset(data, layout, units_per_metre=depth_scale)
     for text in dataset.notes:
         console.note(text)
@@ -235,13 +235,20 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
             raise UsageError(f"{option} {why}")
 
 
-def _check_outputs(csv: Path | None, sheet: Path | None) -> None:
-    """Refuse, before any work, what could not be written after it."""
+def _check_outputs(csv: Path | None, sheet: Path | None, folders: Sequence[Path]) -> None:
+    """Refuse, before any work, what could not be written after it, or over what it is made of."""
     from depthsmith.errors import OutputError, UsageError
     from depthsmith.plan import PICTURE_SUFFIXES
 
     if sheet is not None and sheet.suffix.lower() not in PICTURE_SUFFIXES:
         raise UsageError(f"--sheet {sheet} must end with one of {', '.join(PICTURE_SUFFIXES)}")
+    if csv is not None and csv.suffix.lower() != ".csv":
+        raise UsageError(f"--csv {csv} must end with .csv")
+    if sheet is not None and any(sheet.resolve().is_relative_to(f.resolve()) for f in folders):
+        raise UsageError(
+            f"--sheet {sheet} lies in a folder that is read, where it would be taken for a photo "
+            "or overwrite one; name another place"
+        )
     for path in (csv, sheet):
         if path is not None and not path.parent.is_dir():
             raise OutputError(f"cannot write {path}: the folder {path.parent} does not exist")

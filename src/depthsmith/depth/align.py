@@ -19,6 +19,9 @@ from depthsmith.types import BoolArray, DepthKind
 
 Alignment = Literal["none", "scale", "scale-shift", "median"]
 
+# One more than what is fitted.
+_LEAST_PIXELS: dict[Alignment, int] = {"none": 1, "scale": 2, "median": 2, "scale-shift": 3}
+
 MIN_DEPTH_M = 1e-3
 """Nearest depth that an aligned prediction can have (``MIN_DEPTH`` of Monodepth2)."""
 
@@ -109,7 +112,8 @@ def align(
         cap_m: farthest depth that the result can have; None for the farthest valid truth.
 
     Raises:
-        DatasetError: if the sizes differ or ``valid`` is empty.
+        DatasetError: if the sizes differ, or ``valid`` has so few pixels that any prediction
+            would fit.
         InputError: if the prediction is not finite at a valid pixel, or zero everywhere.
         UsageError: for ``none`` with a kind that is not metric, and for canonical depth
             with ``none`` (convert it to metres first).
@@ -122,6 +126,11 @@ def align(
         raise UsageError(
             f"{kind.value} has no unit, so it must be aligned before it is compared with metres; "
             "use scale-shift, scale or median"
+        )
+    if predicted.size < _LEAST_PIXELS[how]:
+        raise DatasetError(
+            f"{predicted.size} pixels have a usable truth; {how} would fit any prediction to "
+            f"them, it takes at least {_LEAST_PIXELS[how]}"
         )
     inverse = kind.larger_is_nearer
     target = 1.0 / truth if inverse else truth

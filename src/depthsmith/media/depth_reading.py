@@ -148,6 +148,8 @@ def _read_numpy(path: Path) -> tuple[Maps, Header]:
             return {"depth": loaded}, {}
         with loaded:
             maps = {name: loaded[name] for name in loaded.files}
+    except MemoryError as error:
+        raise ImageError(f"{path} does not fit into memory") from error
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ImageError(f"{path} is damaged or no array ({one_line(error)})") from error
     header = _parse(str(maps.pop("header", "")))
