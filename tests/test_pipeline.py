@@ -23,7 +23,7 @@ from depthsmith.contract import (
     OutputSpec,
     SizeRule,
 )
-from depthsmith.errors import ImageError, ModelError, UsageError
+from depthsmith.errors import ImageError, InputError, ModelError, UsageError
 from depthsmith.pipeline import Predictor
 from depthsmith.runtime import FakeSession, open_session
 from depthsmith.types import DepthKind, Photo, Size
@@ -328,3 +328,10 @@ def test_no_metres_without_a_focal_length_or_from_relative_depth() -> None:
         )
     with pytest.raises(UsageError, match="give one"):
         Predictor(FakeSession(DA2)).predict(noise(56, 56), focal_px=500, fov_deg=60)
+
+
+def test_an_input_that_no_memory_holds_is_named() -> None:
+    """OpenCV says so by an exception of its own, NumPy by ``MemoryError``."""
+    huge = Predictor(FakeSession(DA2), fit="stretch", resolution=14 * 10**6)
+    with pytest.raises(InputError, match="not enough memory for the 56x42 photo"):
+        huge.predict(noise(56, 42))

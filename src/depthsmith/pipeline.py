@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,7 @@ from depthsmith.depth.convert import Span, Target, convert, focal_at_network, fo
 from depthsmith.depth.fit import Fitted, Method, fit, to_input
 from depthsmith.depth.restore import restore, restore_mask
 from depthsmith.depth.sky import is_sky, push_sky_away
-from depthsmith.errors import ModelError, UsageError
+from depthsmith.errors import InputError, ModelError, UsageError
 from depthsmith.inspection import contract_of, unknown
 from depthsmith.media.photo import read_photo
 from depthsmith.runtime import Session
@@ -218,15 +220,20 @@ class Predictor:
             yield from (p.as_wanted(wanted) for p in self._run(photos, fitted))
 
     def _fit(self, photo: Photo) -> Fitted:
-        return fit(
-            photo.rgb,
-            method=self.fit,
-            preprocessing=self.contract.preprocessing,
-            rule=self.contract.size,
-            resolution=self.resolution,
-        )
+        with _noticing_memory(photo):
+            return fit(
+                photo.rgb,
+                method=self.fit,
+                preprocessing=self.contract.preprocessing,
+                rule=self.contract.size,
+                resolution=self.resolution,
+            )
 
     def _run(self, photos: Sequence[Photo], fitted: Sequence[Fitted]) -> list[Prediction]:
+        with _noticing_memory(photos[0]):
+            return self._predictions(photos, fitted)
+
+    def _predictions(self, photos: Sequence[Photo], fitted: Sequence[Fitted]) -> list[Prediction]:
         pixels = [f.pixels for f in fitted]
         wanted = self.contract.size.batch or len(pixels)
         batch = to_input([*pixels, *pixels[:1] * (wanted - len(pixels))], self.contract.input)
@@ -288,6 +295,19 @@ class Predictor:
             notes=photo.notes,
         )
         return Prediction(photo, depth, placement)
+
+
+@contextlib.contextmanager
+def _noticing_memory(photo: Photo) -> Iterator[None]:
+    """Turn the ways in which libraries say that memory ran out into an `InputError`."""
+    try:
+        yield
+    except (MemoryError, cv2.error) as error:
+        if isinstance(error, cv2.error) and error.code != cv2.Error.StsNoMem:
+            raise
+        raise InputError(
+            f"not enough memory for the {photo.size} photo; use a smaller --resolution"
+        ) from error
 
 
 def _photo(image: ImageLike) -> Photo:

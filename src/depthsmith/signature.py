@@ -95,6 +95,8 @@ def _can_be_map(output: TensorInfo) -> bool:
     """Whether an output can be an image-sized map; cameras and poses have 3x3 and 3x4."""
     last = output.shape[-2:]
     small = len(last) == 2 and all(isinstance(d, int) and 0 < d <= 4 for d in last)
+    if len(output.shape) == 4 and isinstance(output.shape[1], int) and output.shape[1] > 1:
+        return False  # channels: classes, colours, features
     # Rank 0 is how ONNX Runtime shows a shape that is not declared at all.
     return output.dtype.startswith("float") and len(output.shape) in (0, 3, 4) and not small
 

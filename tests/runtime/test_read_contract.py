@@ -117,6 +117,10 @@ NO_DEPTH_FILE = {
     "expected [N,3,H,W]": ([("x", "float32", (1, 5, 3, 8, 8))], [("y", "float32", (1, 8, 8))]),
     "expected [N,H,W,3]": ([("x", "uint8", ("a", "b", "c", "d"))], [("y", "float32", ())]),
     "no output": ([("image", "float32", (1, 3, 8, 8))], [("logits", "float32", (1, 1000))]),
+    "no output that can": (
+        [("image", "float32", ("b", 3, "h", "w"))],
+        [("classes", "float32", ("b", 21, "h", "w"))],
+    ),
     "cannot tell which": (
         [("image", "float32", (1, 3, 8, 8))],
         [("left", "float32", (1, 8, 8)), ("right", "float32", (1, 8, 8))],

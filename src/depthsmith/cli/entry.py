@@ -80,7 +80,7 @@ def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:
         _give_up(sys.stdout)  # the reader has gone (`| head`), there is nobody to tell
         status = ExitCode.OUTPUT
     except MemoryError:
-        _complain("not enough memory; use a smaller --resolution, or a smaller picture", debug)
+        _complain("not enough memory; use a smaller --size, --resolution or picture", debug)
         status = ExitCode.BAD_INPUT
     except Exception as error:
         if interrupts:
