@@ -156,7 +156,9 @@ def test_auto_says_how_to_get_one(
     hub: FakeHub, builds: Builds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(FetchError, match="could not be fetched: .*`depth --model Depth-Anything-V2") as caught:
+    with pytest.raises(
+        FetchError, match=r"could not be fetched: .*`depth --model Depth-Anything-V2"
+    ) as caught:
         resolve("auto", provider="cpu", build=builds)
     assert "\n" not in str(caught.value)
 
