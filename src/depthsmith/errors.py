@@ -6,6 +6,7 @@
     ├── UsageError                  2  options that contradict each other
     ├── InputError                  3  something we were given is unusable
     │   ├── ImageError                   a picture or depth file
+    │   ├── FilmError                    a film
     │   ├── CheckpointError              weights
     │   ├── ModelError                   an ONNX file or its contract
     │   └── DatasetError                 ground truth for an evaluation
@@ -59,6 +60,10 @@ class InputError(DepthsmithError):
 
 class ImageError(InputError):
     """A picture or depth file that cannot be read."""
+
+
+class FilmError(InputError):
+    """A film that cannot be read, or whose pictures are damaged."""
 
 
 class CheckpointError(InputError):
