@@ -1,0 +1,1 @@
+"""Films: read and written with PyAV, shot by shot, track by track."""
