@@ -30,6 +30,7 @@ def test_the_public_names() -> None:
         "Evaluation",
         "FetchError",
         "FilePredictions",
+        "FilmError",
         "ImageError",
         "InputError",
         "Inspection",

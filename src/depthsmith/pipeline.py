@@ -13,14 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.depth.convert import Span, Target, convert, focal_at_network, fov_to_focal_px
-from depthsmith.depth.fit import Fitted, Method, fit, to_input
+from depthsmith.depth.fit import Fitted, Method, fit, fit_by_area, to_input
 from depthsmith.depth.restore import restore, restore_mask
 from depthsmith.depth.sky import is_sky, push_sky_away
 from depthsmith.errors import InputError, ModelError, UsageError
 from depthsmith.inspection import contract_of, unknown
 from depthsmith.media.photo import read_photo
 from depthsmith.runtime import Session
-from depthsmith.types import DepthMap, Photo, Placement, Size
+from depthsmith.types import (
+    BoolArray,
+    ByteArray,
+    DepthMap,
+    FloatArray,
+    Photo,
+    Placement,
+    Size,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -67,6 +75,21 @@ class Wanted:
 
 
 RAW = Wanted()
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What the network says of one picture, at the size of its input, padding included.
+
+    Attributes:
+        values: ``(h, w)`` float32 in the network's own kind, sky pushed away.
+        sky: ``(h, w)`` bool, or None without a sky head.
+        confidence: ``(h, w)`` float, or None.
+    """
+
+    values: FloatArray
+    sky: BoolArray | None = None
+    confidence: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +242,46 @@ class Predictor:
         if fitted:
             yield from (p.as_wanted(wanted) for p in self._run(photos, fitted))
 
+    def fit_frame(self, rgb: ByteArray) -> Fitted:
+        """A frame of a film for `estimate`.
+
+        Like `predict` fits a photo, but always in 8 bits and shrinking by area: the official
+        way of V1 and V2 skips pixels when it shrinks, so that fine patterns flicker, and takes
+        ten times as long.
+
+        Args:
+            rgb: ``(H, W, 3)`` uint8.
+        """
+        preprocessing, rule = self.contract.preprocessing, self.contract.size
+        if self.fit != "official" or preprocessing is None:
+            return fit(
+                rgb,
+                method=self.fit,
+                preprocessing=preprocessing,
+                rule=rule,
+                resolution=self.resolution,
+            )
+        return fit_by_area(rgb, preprocessing, rule, self.resolution)
+
+    def estimate(self, fitted: Sequence[Fitted]) -> list[Estimate]:
+        """Run the network on pictures of one input size, at most as many as it takes at once.
+
+        Raises:
+            ModelError, InputError: as `predict`.
+        """
+        pixels = [f.pixels for f in fitted]
+        wanted = self.contract.size.batch or len(pixels)
+        batch = to_input([*pixels, *pixels[:1] * (wanted - len(pixels))], self.contract.input)
+        outputs = self.session.run(batch)
+        maps = {
+            name: self._maps(outputs[name], name, fitted[0].placement)
+            for name in (spec.name for spec in self.contract.outputs)
+        }
+        return [
+            self._estimate({name: m[i] for name, m in maps.items()}, f.placement)
+            for i, f in enumerate(fitted)
+        ]
+
     def _fit(self, photo: Photo) -> Fitted:
         with _noticing_memory(photo):
             return fit(
@@ -234,17 +297,10 @@ class Predictor:
             return self._predictions(photos, fitted)
 
     def _predictions(self, photos: Sequence[Photo], fitted: Sequence[Fitted]) -> list[Prediction]:
-        pixels = [f.pixels for f in fitted]
-        wanted = self.contract.size.batch or len(pixels)
-        batch = to_input([*pixels, *pixels[:1] * (wanted - len(pixels))], self.contract.input)
-        outputs = self.session.run(batch)
-        maps = {
-            name: self._maps(outputs[name], name, fitted[0].placement)
-            for name in (spec.name for spec in self.contract.outputs)
-        }
+        estimates = self.estimate(fitted)
         return [
-            self._prediction(photo, f.placement, {name: m[i] for name, m in maps.items()})
-            for i, (photo, f) in enumerate(zip(photos, fitted, strict=True))
+            self._prediction(photo, f.placement, estimate)
+            for photo, f, estimate in zip(photos, fitted, estimates, strict=True)
         ]
 
     def _maps(self, values: NDArray[Any], name: str, placement: Placement) -> NDArray[Any]:
@@ -268,30 +324,29 @@ class Predictor:
             )
         return values
 
-    def _prediction(
-        self, photo: Photo, placement: Placement, maps: dict[str, NDArray[Any]]
-    ) -> Prediction:
+    def _estimate(self, maps: dict[str, NDArray[Any]], placement: Placement) -> Estimate:
         contract = self.contract
         values = maps[contract.depth.name].astype(np.float32, copy=False)
         sky_spec, confidence_spec = contract.output("sky"), contract.output("confidence")
-        sky = confidence = None
+        sky = None
         if sky_spec is not None:
-            sky_here = is_sky(maps[sky_spec.name])
+            sky = is_sky(maps[sky_spec.name])
             inside = placement.rows, placement.columns  # padding is no part of the scene
             values = values.copy()
-            values[inside] = push_sky_away(values[inside], sky_here[inside])
-            sky = restore_mask(sky_here, placement)
-        if confidence_spec is not None:
-            confidence = restore(maps[confidence_spec.name], placement)
-        kind = contract.kind
+            values[inside] = push_sky_away(values[inside], sky[inside])
+        return Estimate(values, sky, maps[confidence_spec.name] if confidence_spec else None)
+
+    def _prediction(self, photo: Photo, placement: Placement, estimate: Estimate) -> Prediction:
+        kind = self.contract.kind
         assert kind is not None  # `contract_of` has made sure
+        sky, confidence = estimate.sky, estimate.confidence
         depth = DepthMap(
-            values=restore(values, placement),
+            values=restore(estimate.values, placement),
             kind=kind,
             source_size=photo.size,
-            sky=sky,
-            confidence=confidence,
-            model=contract.model,
+            sky=None if sky is None else restore_mask(sky, placement),
+            confidence=None if confidence is None else restore(confidence, placement),
+            model=self.contract.model,
             notes=photo.notes,
         )
         return Prediction(photo, depth, placement)

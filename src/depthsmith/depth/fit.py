@@ -87,19 +87,42 @@ def fit(
             "it is not known how the authors of this network prepare its pictures; "
             "use --fit letterbox or --fit stretch"
         )
+    placement = _official_placement(source, preprocessing, rule, resolution)
+    network = placement.network
+    if preprocessing == "da3":
+        bounded = da3_bounded_size(source, resolution or DEFAULT_RESOLUTION["da3"])
+        return Fitted(_area_or_cubic(_area_or_cubic(rgb, bounded), network), placement)
+    return Fitted(_cubic_float64(rgb, network), placement)
+
+
+def fit_by_area(
+    rgb: ByteArray, preprocessing: Preprocessing, rule: SizeRule, resolution: int | None = None
+) -> Fitted:
+    """The official size, had by area where the picture shrinks, in uint8.
+
+    Args:
+        rgb: ``(H, W, 3)`` uint8, upright.
+        preprocessing, rule, resolution: as `fit`.
+
+    Raises:
+        UsageError: if the file does not take that size.
+    """
+    source = Size(*rgb.shape[:2])
+    placement = _official_placement(source, preprocessing, rule, resolution)
+    return Fitted(_area_or_cubic(rgb, placement.network), placement)
+
+
+def _official_placement(
+    source: Size, preprocessing: Preprocessing, rule: SizeRule, resolution: int | None
+) -> Placement:
     network = official_size(source, preprocessing, resolution)
     if not rule.accepts(network):
         raise UsageError(
             f"--fit official makes {network} of this {source} photo, and the file does not take "
             "that size; use --fit letterbox, or a file built with --size dynamic"
         )
-    if preprocessing == "da3":
-        bounded = da3_bounded_size(source, resolution or DEFAULT_RESOLUTION["da3"])
-        pixels = _area_or_cubic(_area_or_cubic(rgb, bounded), network)
-        return Fitted(pixels, Placement(source, network, 0, 0, network))
     # V2's infer_image goes back with align_corners=True, V1's run.py with False.
-    placement = Placement(source, network, 0, 0, network, align_corners=preprocessing == "da2")
-    return Fitted(_cubic_float64(rgb, network), placement)
+    return Placement(source, network, 0, 0, network, align_corners=preprocessing == "da2")
 
 
 def to_input(pixels: Sequence[NDArray[Any]] | NDArray[Any], spec: InputSpec) -> NDArray[Any]:
