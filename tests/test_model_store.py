@@ -14,6 +14,7 @@ from depthsmith import model_store
 from depthsmith.atomic import atomic_path
 from depthsmith.catalog import MODELS, ModelCard
 from depthsmith.contract import Source
+from depthsmith.depth.sizes import Frames
 from depthsmith.errors import (
     CheckpointError,
     FetchError,
@@ -23,6 +24,7 @@ from depthsmith.errors import (
     VerificationError,
 )
 from depthsmith.model_store import resolve
+from depthsmith.types import Size
 from fake_hub import FakeHub
 from tiny_onnx import mean_model
 
@@ -32,6 +34,7 @@ class Builds:
     """Builds a tiny file in the place of a network, and keeps what it was asked for."""
 
     calls: list[tuple[Path, ModelCard | None, Source, str]] = field(default_factory=list)
+    frames: list[Frames | None] = field(default_factory=list)
     failure: Exception | None = None
 
     def __call__(
@@ -42,8 +45,10 @@ class Builds:
         card: ModelCard | None,
         source: Source,
         attention: str,
+        frames: Frames | None,
     ) -> None:
         self.calls.append((weights, card, source, attention))
+        self.frames.append(frames)
         with atomic_path(target) as part:
             mean_model(part)
             if self.failure:
@@ -99,6 +104,20 @@ def test_compiling_providers_get_standard_operations(hub: FakeHub, builds: Build
     portable = resolve("da2-small", provider="tensorrt", build=builds)
     assert [call[3] for call in builds.calls] == ["fused", "portable"]
     assert fused != portable
+
+
+def test_films_get_a_file_of_their_aspect_ratio(hub: FakeHub, builds: Builds) -> None:
+    publish(hub, "da2-small")
+
+    def file(frames: Frames | None) -> Path:
+        return resolve("da2-small", provider="cpu", build=builds, frames=frames)
+
+    photos = file(None)
+    hd = file(Frames(Size(1080, 1920)))
+    assert file(Frames(Size(2160, 3840))) == hd
+    others = [Frames(Size(1080, 1920), 294), Frames(Size(1920, 1080)), Frames(Size(1080, 1922))]
+    assert len({photos, hd, *map(file, others)}) == 5
+    assert builds.frames == [None, Frames(Size(1080, 1920)), *others]
 
 
 def test_other_weights_make_another_file(hub: FakeHub, builds: Builds) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from depthsmith.depth.fit import Method
+from depthsmith.depth.sizes import Frames
 from depthsmith.model_store import AUTO, Announce, resolve, say_nothing
 from depthsmith.pipeline import Predictor
 from depthsmith.runtime import open_session
+from depthsmith.types import Size
 
 
 def load(
@@ -23,6 +25,7 @@ def load(
     allow_license: str | None = None,
     progress: bool = False,
     announce: Announce = say_nothing,
+    frame_size: Size | None = None,
 ) -> Predictor:
     """A model that is ready to predict::
 
@@ -45,6 +48,8 @@ def load(
             permissive one.
         progress: show bars on stderr while fetching, if that is a terminal.
         announce: told, a clause each, what was chosen for you and what is taking time.
+        frame_size: of a film whose frames are all that will be predicted. What is built is
+            built for their aspect ratio, which providers that compile the graph need.
 
     Raises:
         UsageError: for a name or an option that does not exist, or contradicts the file.
@@ -52,8 +57,11 @@ def load(
         ModelError: if the file cannot be loaded, or does not tell what it means.
         ProviderError: if the provider is not there.
     """
+    official = frame_size is not None and fit in (None, "official")
+    frames = Frames(frame_size, resolution) if frame_size and official else None
     path = resolve(
         model,
+        frames=frames,
         provider=provider,
         allow_license=allow_license,
         progress=progress,
@@ -66,7 +74,8 @@ def load(
         announce(f"running on {session.provider}")
     return Predictor(
         session,
-        fit=fit,
+        # A file of a fixed size is else fed by letterbox.
+        fit="official" if frames and path != Path(model) else fit,
         resolution=resolution,
         kind=kind,
         normalization=normalization,

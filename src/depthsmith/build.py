@@ -25,6 +25,7 @@ from depthsmith.contract import (
     Source,
     is_contract,
 )
+from depthsmith.depth.sizes import Frames
 from depthsmith.errors import OutputError
 from depthsmith.graph.network import GraphOptions, build_network
 from depthsmith.types import Size
@@ -220,13 +221,23 @@ def _check_target(target: Path, sidecar: Path) -> None:
 
 
 def build_for_cache(
-    weights: Path, target: Path, *, card: ModelCard | None, source: Source, attention: str
+    weights: Path,
+    target: Path,
+    *,
+    card: ModelCard | None,
+    source: Source,
+    attention: str,
+    frames: Frames | None = None,
 ) -> None:
-    """A dynamic file for running at once: see `build_file`; verified with one small picture."""
+    """A file for running at once: see `build_file`; verified with one small picture.
+
+    Of dynamic size, or of the one that ``frames`` have.
+    """
     checkpoint = load_checkpoint(weights, model=card, sha256=source.sha256)
     if source.license is None:
         source = replace(local_source(checkpoint), sha256=source.sha256)
     options = GraphOptions(
+        size=frames.network(_PREPROCESSING[checkpoint.arch.family]) if frames else None,
         attention="fused" if attention == "fused" else "portable",
         confidence=checkpoint.arch.head == "dual_dpt",
     )

@@ -19,6 +19,7 @@ from depthsmith.checkpoint.cache import cache_root, weights_sha256
 from depthsmith.checkpoint.hub import Fetched, cached, fetch
 from depthsmith.checkpoint.license_gate import check_license
 from depthsmith.contract import Source
+from depthsmith.depth.sizes import Frames
 from depthsmith.errors import FetchError, ModelError
 from depthsmith.runtime import first_choice
 
@@ -55,7 +56,7 @@ def say_nothing(text: str) -> None:
 
 
 class Build(Protocol):
-    """Build an ONNX file of dynamic size from weights; atomically, as `build_for_cache`."""
+    """Build an ONNX file from weights; atomically, as `build_for_cache`."""
 
     def __call__(
         self,
@@ -65,6 +66,7 @@ class Build(Protocol):
         card: ModelCard | None,
         source: Source,
         attention: str,
+        frames: Frames | None,
     ) -> None: ...
 
 
@@ -123,6 +125,7 @@ def resolve(
     allow_license: str | None = None,
     progress: bool = False,
     announce: Announce = say_nothing,
+    frames: Frames | None = None,
     build: Build | None = None,
 ) -> Path:
     """The ONNX file for ``name``: itself, or built from the weights that it names.
@@ -135,6 +138,7 @@ def resolve(
         allow_license: licence id that the user consents to.
         progress: show bars on stderr, if that is a terminal.
         announce: told what was chosen and what takes time.
+        frames: what is built takes these only; by default it takes any size.
         build: in the place of `depthsmith.build.build_for_cache`.
 
     Raises:
@@ -145,7 +149,7 @@ def resolve(
         VerificationError, OutputError: if the file cannot be built.
     """
     attention = "portable" if first_choice(provider) in _NEEDS_PORTABLE else "fused"
-    store = _Store(attention, allow_license, progress, announce, build)
+    store = _Store(attention, frames, allow_license, progress, announce, build)
     if name == AUTO:
         return store.best()
     path = Path(name)
@@ -161,6 +165,7 @@ def resolve(
 @dataclass(frozen=True)
 class _Store:
     attention: str
+    frames: Frames | None
     allow_license: str | None
     progress: bool
     announce: Announce
@@ -183,7 +188,7 @@ class _Store:
     def from_catalog(self, card: ModelCard) -> Path:
         here = cached(card.repository)
         if here is not None:
-            target = _target(card.name, here.sha256, here.config, self.attention)
+            target = self._target(card.name, here.sha256, here.config)
             if target.exists():
                 # Nothing is fetched, so nobody is asked; consent is needed all the same.
                 check_license(
@@ -221,14 +226,31 @@ class _Store:
         card: ModelCard | None,
         source: Source,
     ) -> Path:
-        target = _target(stem, source.sha256, config, self.attention)
+        target = self._target(stem, source.sha256, config)
         if not target.exists():
             self.announce(f"building {stem} for its first use")
             with writing(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
             build = self.build or _builder()
-            build(weights, target, card=card, source=source, attention=self.attention)
+            build(
+                weights,
+                target,
+                card=card,
+                source=source,
+                attention=self.attention,
+                frames=self.frames,
+            )
         return target
+
+    def _target(self, stem: str, sha256: str, config: Path | None) -> Path:
+        """Where a file built from weights lies. The same weights under another ``config.json``
+        are another network: V1 or V2, relative or in metres.
+        """
+        key = sha256.encode() + (config.read_bytes() if config else b"")
+        digest = hashlib.sha256(key).hexdigest()[:16]
+        form = f"{self.frames.key}-{self.attention}" if self.frames else self.attention
+        name = f"{stem.replace('-', '_')}-{digest}-{form}-{__version__}.onnx"
+        return cache_root() / "models" / name
 
 
 def _builder() -> Build:
@@ -236,16 +258,6 @@ def _builder() -> Build:
     from depthsmith.build import build_for_cache
 
     return build_for_cache
-
-
-def _target(stem: str, sha256: str, config: Path | None, attention: str) -> Path:
-    """Where a file built from weights lies. The same weights under another ``config.json`` are
-    another network: V1 or V2, relative or in metres.
-    """
-    key = sha256.encode() + (config.read_bytes() if config else b"")
-    digest = hashlib.sha256(key).hexdigest()[:16]
-    name = f"{stem.replace('-', '_')}-{digest}-{attention}-{__version__}.onnx"
-    return cache_root() / "models" / name
 
 
 def _known(card: ModelCard) -> KnownModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from depthsmith.contract import Preprocessing, SizeRule
 from depthsmith.errors import UsageError
@@ -18,6 +19,30 @@ MAX_SQUARES = 4
 """V1 and V2 scale the *shorter* side, so a 20:1 strip would become 518x10360, whose attention
 takes gigabytes. The input is at most this many times ``resolution`` squared; pictures up to
 4:1 never reach it."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What a graph that takes the frames of one film only is built for.
+
+    Attributes:
+        size: of the frames.
+        resolution: target side of the network's input, see `official_size`.
+    """
+
+    size: Size
+    resolution: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Name of the size that `network` gives, without knowing the family."""
+        divisor = math.gcd(*self.size)
+        height, width = (side // divisor for side in self.size)
+        return f"{height}to{width}" + (f"at{self.resolution}" if self.resolution else "")
+
+    def network(self, preprocessing: Preprocessing) -> Size:
+        """Size of the network's input."""
+        return official_size(self.size, preprocessing, self.resolution)
 
 
 def official_size(
