@@ -1,0 +1,22 @@
+"""Depth of films: steady from frame to frame, carried between key frames, measured.
+
+>>> stabilizer = Stabilizer(SteadySettings(mode="quality"))
+>>> for sample in samples:
+...     for steady in stabilizer.push(sample):
+...         write(steady.near)
+>>> for steady in stabilizer.finish():
+...     write(steady.near)
+"""
+
+from __future__ import annotations
+
+from depthsmith.depth.temporal.stabilizer import Stabilizer
+from depthsmith.depth.temporal.values import (
+    LOOK_AHEAD,
+    DepthSample,
+    State,
+    SteadyDepth,
+    SteadySettings,
+)
+
+__all__ = ["LOOK_AHEAD", "DepthSample", "Stabilizer", "State", "SteadyDepth", "SteadySettings"]

@@ -1,0 +1,105 @@
+"""How the picture moves from one frame to the next: dense flow and the camera's share.
+
+Flow is DIS (Kroeger et al. 2016, arXiv:1603.03590), on brightness with the exposure matched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from depthsmith.types import ByteArray, FloatArray
+
+_LONG_SIDE = 260
+_COARSE_SIDE = 120
+_LEAST_SIDE = 16
+"""Below this DIS has no room for its patches."""
+
+
+@dataclass(frozen=True)
+class CameraMotion:
+    """What of the motion is the whole picture's.
+
+    Attributes:
+        novelty: share of the picture that moved out of it or changed its size.
+        zoom: growth of the picture's content, per frame; 0.01 is one per cent.
+    """
+
+    novelty: float = 0.0
+    zoom: float = 0.0
+
+
+def brightness(guide: ByteArray, long_side: int = _LONG_SIDE) -> ByteArray:
+    """Gray at the resolution that flow is computed in, uint8."""
+    height, width = guide.shape[:2]
+    share = min(1.0, long_side / max(height, width))
+    size = (max(1, round(width * share)), max(1, round(height * share)))
+    small = guide
+    if size != (width, height):
+        small = cv2.resize(guide, size, interpolation=cv2.INTER_AREA)
+    gray: ByteArray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)
+    return gray
+
+
+def coarse_motion(gray: ByteArray, previous: ByteArray) -> CameraMotion:
+    """Camera motion between two frames, from flow at a small size."""
+    share = min(1.0, _COARSE_SIDE / max(gray.shape))
+    size = (max(1, round(gray.shape[1] * share)), max(1, round(gray.shape[0] * share)))
+    if min(size) < _LEAST_SIDE:
+        return CameraMotion()
+    small, before = (cv2.resize(g, size, interpolation=cv2.INTER_AREA) for g in (gray, previous))
+    return camera_motion(dense(small, match_exposure(before, small)))
+
+
+def dense(gray: ByteArray, other: ByteArray, preset: int | None = None) -> FloatArray:
+    """Flow ``(h, w, 2)`` float32 from one picture to another of the same exposure, pixels."""
+    height, width = gray.shape
+    if min(height, width) < _LEAST_SIDE:
+        return np.zeros((height, width, 2), np.float32)
+    chosen = cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST if preset is None else preset
+    flow: FloatArray = cv2.DISOpticalFlow.create(chosen).calc(gray, other, None)
+    return flow
+
+
+def match_exposure(gray: ByteArray, reference: ByteArray) -> ByteArray:
+    """Brightness scaled and shifted to the quartiles of another picture's."""
+    ours, theirs = (np.percentile(g[::2, ::2], (10.0, 50.0, 90.0)) for g in (gray, reference))
+    if np.abs(ours - theirs).max() <= 2.0:
+        return gray
+    gain = float(np.clip((theirs[2] - theirs[0]) / max(ours[2] - ours[0], 1.0), 0.25, 4.0))
+    levels = np.arange(256) * gain + (theirs[1] - gain * ours[1])
+    table = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+    matched: ByteArray = cv2.LUT(gray, table)
+    return matched
+
+
+def camera_motion(flow: FloatArray) -> CameraMotion:
+    """Shift and growth that most of a flow field agrees on.
+
+    A field that is still in most places is a still camera, whatever moves in front of it.
+    """
+    height, width = flow.shape[:2]
+    step = max(1, int(np.sqrt(height * width / 1024)))
+    u, v = (flow[::step, ::step, c].ravel().astype(np.float64) for c in (0, 1))
+    rows, columns = np.mgrid[0:height:step, 0:width:step]
+    y = rows.ravel() - (height - 1) / 2.0
+    x = columns.ravel() - (width - 1) / 2.0
+    speed = np.hypot(u, v)
+    if float(np.percentile(speed, 40.0)) < 0.05:
+        return CameraMotion()
+    shift_u, shift_v = float(np.median(u)), float(np.median(v))
+    reach = np.hypot(x, y)
+    outer = reach > 0.4 * float(reach.max())
+    growth = ((u - shift_u) * x + (v - shift_v) * y)[outer] / reach[outer] ** 2
+    zoom = float(np.median(growth))
+    share = abs(shift_u) / width + abs(shift_v) / height + 2.0 * abs(zoom)
+    return CameraMotion(min(share, 1.0), zoom)
+
+
+def grid(height: int, width: int) -> NDArray[np.float32]:
+    """``(h, w, 2)`` float32, every pixel's own ``x, y``."""
+    y, x = np.mgrid[0:height, 0:width]
+    return np.stack([x, y], axis=-1).astype(np.float32)
