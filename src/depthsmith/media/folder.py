@@ -1,4 +1,4 @@
-"""Find the photos in folders."""
+"""Find the photos and films in folders."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from depthsmith.errors import ImageError
+from depthsmith.errors import FilmError, ImageError, InputError
 
 # fmt: off
 PHOTO_SUFFIXES = frozenset({
     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".tif", ".tiff", ".bmp", ".dib",
     ".gif", ".heic", ".heif", ".hif", ".avif", ".jp2", ".j2k", ".ppm", ".pgm", ".pbm", ".pnm",
     ".tga", ".mpo", ".qoi",
+})
+FILM_SUFFIXES = frozenset({
+    ".mp4", ".m4v", ".mov", ".qt", ".mkv", ".webm", ".avi", ".divx", ".ts", ".mts", ".m2ts",
+    ".mpg", ".mpeg", ".m2v", ".vob", ".wmv", ".asf", ".flv", ".f4v", ".3gp", ".3g2", ".ogv",
+    ".mxf", ".y4m", ".dv", ".nut", ".hevc", ".h264", ".ivf",
 })
 # fmt: on
 
@@ -28,37 +33,57 @@ def find_photos(paths: Iterable[Path], recursive: bool = False) -> list[Path]:
     Raises:
         ImageError: if a path does not exist or a folder holds no photo.
     """
+    return _find(paths, PHOTO_SUFFIXES, "photo", recursive, ImageError)
+
+
+def find_films(paths: Iterable[Path], recursive: bool = False) -> list[Path]:
+    """The films that ``paths`` name, as `find_photos` finds photos, by `FILM_SUFFIXES`.
+
+    Raises:
+        FilmError: if a path does not exist or a folder holds no film.
+    """
+    return _find(paths, FILM_SUFFIXES, "film", recursive, FilmError)
+
+
+def _find(
+    paths: Iterable[Path],
+    suffixes: frozenset[str],
+    what: str,
+    recursive: bool,
+    error: type[InputError],
+) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if not path.is_dir():
             if not path.exists():
-                raise ImageError(f"{path} does not exist")
+                raise error(f"{path} does not exist")
             found[path] = None
             continue
-        photos = _walk(path) if recursive else _photos_in(path)
-        if not photos:
+        names = _walk(path) if recursive else _files_in(path, error)
+        chosen = [p for p in names if _is_one(p, suffixes)]
+        if not chosen:
             hint = "" if recursive else "; look into its folders with --recursive"
-            raise ImageError(f"{path} holds no photo{hint}")
-        found.update(dict.fromkeys(photos))
+            raise error(f"{path} holds no {what}{hint}")
+        found.update(dict.fromkeys(chosen))
     return list(found)
 
 
-def _photos_in(folder: Path) -> list[Path]:
+def _files_in(folder: Path, error_type: type[InputError]) -> list[Path]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
-        raise ImageError(f"cannot read the folder {folder}: {error.strerror}") from error
+        raise error_type(f"cannot read the folder {folder}: {error.strerror}") from error
     # A broken link is no folder; reading it says what is wrong.
-    return [e for e in entries if _is_photo(e.name) and not e.is_dir()]
+    return [entry for entry in entries if not entry.is_dir()]
 
 
 def _walk(folder: Path) -> list[Path]:
-    photos: list[Path] = []
+    files: list[Path] = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        photos += [Path(root, name) for name in sorted(names) if _is_photo(name)]
-    return photos
+        files += [Path(root, name) for name in sorted(names)]
+    return files
 
 
-def _is_photo(name: str) -> bool:
-    return not name.startswith(".") and Path(name).suffix.lower() in PHOTO_SUFFIXES
+def _is_one(path: Path, suffixes: frozenset[str]) -> bool:
+    return not path.name.startswith(".") and path.suffix.lower() in suffixes
