@@ -77,7 +77,7 @@ def plan(
     photos = [path for path in photos if path not in set(own)]
     notes = [f"left out {_count(own)} made by depthsmith itself"] if own else []
 
-    file, folder = _file_or_folder(output)
+    file, folder = file_or_folder(output)
     if file and (len(photos) > 1 or folders):
         raise UsageError(
             f"-o {file} names one file for {_count(photos)}; name a folder: -o {file.stem}/"
@@ -87,8 +87,8 @@ def plan(
         why = "is not a folder" if file.parent.exists() else "does not exist"
         raise OutputError(f"cannot write {file}: {file.parent} {why}")
     ending = f"_depth_color{suffix}" if picture else f"_depth{suffix}"
-    jobs = [Job(photo, file or _target(photo, folder, folders, ending)) for photo in photos]
-    _refuse_collisions(jobs)
+    jobs = [Job(photo, file or target_of(photo, folder, folders, ending)) for photo in photos]
+    refuse_collisions([(job.photo, job.target) for job in jobs])
     if skip_existing:
         there = [job.photo for job in jobs if job.target.exists()]
         if there:
@@ -97,7 +97,8 @@ def plan(
     return Plan(tuple(jobs), chosen, folder, tuple(notes))
 
 
-def _file_or_folder(output: str | Path | None) -> tuple[Path | None, Path | None]:
+def file_or_folder(output: str | Path | None) -> tuple[Path | None, Path | None]:
+    """What ``-o`` names: what has no suffix, or ends with a slash, is a folder."""
     if output is None:
         return None, None
     path = Path(output)
@@ -123,33 +124,42 @@ def _picture(file: Path | None, format: str | None) -> tuple[str, None]:
     return suffix, None
 
 
-def _target(photo: Path, output: Path | None, folders: Iterable[Path], ending: str) -> Path:
-    name = f"{photo.stem}{ending}"
+def target_of(source: Path, output: Path | None, folders: Iterable[Path], ending: str) -> Path:
+    """Where what becomes of ``source`` goes: beside it, or into ``output`` as it lies in
+    ``folders``.
+    """
+    name = f"{source.stem}{ending}"
     if output is None:
-        return photo.with_name(name)
+        return source.with_name(name)
     for folder in folders:
-        if photo.is_relative_to(folder):
-            return output / photo.relative_to(folder).with_name(name)
+        if source.is_relative_to(folder):
+            return output / source.relative_to(folder).with_name(name)
     return output / name
 
 
-def _refuse_collisions(jobs: Sequence[Job]) -> None:
-    """Two photos for one target, or a target that is itself an input.
+def refuse_collisions(jobs: Sequence[tuple[Path, Path]]) -> None:
+    """Two sources for one target, or a target that is itself an input.
 
     Names are compared without case: on most systems of users they are the same file.
+
+    Args:
+        jobs: sources and their targets.
+
+    Raises:
+        UsageError: for the first of them.
     """
     by_target: dict[str, Path] = {}
-    photos = {_key(job.photo): job.photo for job in jobs}
-    for job in jobs:
-        key = _key(job.target)
-        if key in photos:
-            raise UsageError(f"{job.target} is an input and would be overwritten; use another -o")
+    sources = {_key(source) for source, _ in jobs}
+    for source, target in jobs:
+        key = _key(target)
+        if key in sources:
+            raise UsageError(f"{target} is an input and would be overwritten; use another -o")
         if key in by_target:
             raise UsageError(
-                f"{by_target[key]} and {job.photo} would both become {job.target}; "
+                f"{by_target[key]} and {source} would both become {target}; "
                 "run them one after the other, each with its own -o"
             )
-        by_target[key] = job.photo
+        by_target[key] = source
 
 
 def _key(path: Path) -> str:
