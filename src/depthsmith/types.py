@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
 BoolArray = NDArray[np.bool_]
+PixelArray = NDArray[Any]
+"""Colours of 8 or 16 bits, uint8 or uint16: 16 are those of HDR films."""
 
 PATCH_SIZE = 14
 """Side of a ViT patch in pixels, the same for every Depth Anything network."""
@@ -195,21 +197,21 @@ class StereoPair:
     """What the two eyes see.
 
     Attributes:
-        left, right: ``(H, W, 3)`` uint8 RGB, of one size.
+        left, right: ``(H, W, 3)`` RGB, uint8 or uint16 both, of one size.
     """
 
-    left: ByteArray
-    right: ByteArray
+    left: PixelArray
+    right: PixelArray
 
     def __post_init__(self) -> None:
         for name in ("left", "right"):
             view = getattr(self, name)
-            if view.dtype != np.uint8 or view.ndim != 3 or view.shape[2] != 3:
+            if view.dtype not in (np.uint8, np.uint16) or view.ndim != 3 or view.shape[2] != 3:
                 raise ValueError(
-                    f"StereoPair.{name} must be (H, W, 3) uint8, not {_describe(view)}"
+                    f"StereoPair.{name} must be (H, W, 3) uint8 or uint16, not {_describe(view)}"
                 )
-        if self.left.shape != self.right.shape:
-            raise ValueError(f"the views are {self.left.shape} and {self.right.shape}")
+        if self.left.shape != self.right.shape or self.left.dtype != self.right.dtype:
+            raise ValueError(f"the views are {_describe(self.left)} and {_describe(self.right)}")
 
     @property
     def size(self) -> Size:

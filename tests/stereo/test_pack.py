@@ -57,6 +57,26 @@ def test_half_layouts_halve():
         assert np.abs(packed - expected).max() <= 0.51
 
 
+@pytest.mark.parametrize("layout", sorted(FORMATS))
+def test_sixteen_bits_are_packed_alike(layout):
+    deep = StereoPair(LEFT.astype(np.uint16) * 257, RIGHT.astype(np.uint16) * 257)
+    packed, shallow = pack(deep, layout), pack(PAIR, layout)
+    assert packed.dtype == np.uint16
+    # Half a level of 8 bits; in shadows sRGB is steep, and Dubois' colours are mixed there.
+    assert np.abs(packed / 257 - shallow).max() <= 0.51
+
+
+def test_sixteen_bits_side_by_side_need_no_copy():
+    rgb = LEFT.astype(np.uint16) * 257
+    pair = render_pair(rgb, np.full((120, 200), 6, np.float32))
+    packed = side_by_side(pair)
+    assert np.shares_memory(packed, pair.left)
+    assert np.array_equal(packed, np.hstack([pair.left, pair.right]))
+    assert with_depth(rgb, np.ones((120, 200), np.float32))[0, -1, 0] == 65535
+    with pytest.raises(ValueError, match="uint16"):
+        StereoPair(rgb, LEFT)
+
+
 def test_half_layouts_of_odd_sizes():
     odd = StereoPair(LEFT[:119, :199], RIGHT[:119, :199])
     assert side_by_side(odd, half=True).shape == (119, 198, 3)

@@ -110,6 +110,40 @@ def test_numpy_gives_the_compiled_picture(seed, fill):
         assert both[0][1].any()
 
 
+def deep(rgb, seed=0):
+    """The same picture in 16 bits, with bits below those of 8."""
+    low = np.random.default_rng(seed).integers(-100, 100, rgb.shape)
+    return np.clip(rgb.astype(int) * 257 + low, 0, 65535).astype(np.uint16)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sixteen_bits_are_the_same_picture(seed):
+    """Of HDR films: as in 8 bits, but for the bits below; and numpy's is the compiled one."""
+    disparity, rgb = noisy_disparity(seed), deep(PHOTO, seed)
+    rgb[0, 0], rgb[0, 1] = 0, 65535
+    shallow = np.rint(rgb / 257).astype(np.uint8)
+    for align in ("never", "always"):
+        pair = render_pair(rgb, disparity, align=align)
+        plain = render_pair(rgb, disparity, align=align, backend="plain")
+        assert pair.left.dtype == pair.right.dtype == np.uint16
+        assert np.array_equal(pair.left, plain.left) and np.array_equal(pair.right, plain.right)
+    disparity = ndimage.gaussian_filter(disparity, 1.0)
+    pair = render_pair(rgb, disparity, align="never")
+    same = render_pair(shallow, disparity, align="never")
+    apart = np.abs(pair.left / 257 - same.left).max(axis=2)
+    # Both roundings to 8 bits; where the low bits decide what is a fringe, more.
+    assert (apart > 1.01).mean() < 0.005
+
+
+def test_sixteen_bits_shift_exactly():
+    rgb = deep(PHOTO)
+    view = warp_view(rgb, np.full((120, 200), 7, np.float32), 1.0)
+    assert np.array_equal(view[:, :193], rgb[:, 7:])
+    view = warp_view(rgb, np.full((120, 200), -2.75, np.float32), 1.0)
+    expected = ndimage.shift(rgb.astype(float), (0, 2.75, 0), order=1, mode="nearest")
+    assert np.abs(view - expected)[:, 4:-4].max() <= 0.51
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_numpy_aligns_edges_alike(seed):
     soft = ndimage.gaussian_filter(noisy_disparity(seed), 2)
@@ -221,6 +255,10 @@ def test_wrong_options():
         render_pair(PHOTO, np.zeros((240, 400), np.float32))
     with pytest.raises(ValueError):
         warp_view(PHOTO, np.zeros((10, 10), np.float32), 1.0)
+    with pytest.raises(ValueError, match="float32"):
+        warp_view(PHOTO.astype(np.float32), disparity, 1.0)
+    with pytest.raises(ValueError, match="canvas"):
+        warp_view(PHOTO, disparity, 1.0, canvas=np.empty((120, 200, 3), np.uint16))
     for bad in (np.nan, np.inf, -np.inf, 1e6):
         disparity[7, 9] = bad
         for backend in ("compiled", "plain"):
@@ -241,7 +279,7 @@ def test_compiled_functions_call_nothing_in_other_files():
         }
         # The decorator only, and names that are types.
         assert imported <= {
-            "annotations", "numpy", "NDArray", "ByteArray", "FloatArray", "compiled",
+            "annotations", "numpy", "NDArray", "PixelArray", "FloatArray", "compiled",
         }  # fmt: skip
 
 

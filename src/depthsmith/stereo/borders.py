@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 
 from depthsmith.errors import UsageError
-from depthsmith.types import ByteArray, FloatArray, StereoPair
+from depthsmith.types import FloatArray, PixelArray, StereoPair
 
 Border = Literal["replicate", "crop", "scale", "floating-window"]
 BORDERS: tuple[Border, ...] = ("replicate", "crop", "scale", "floating-window")
@@ -76,14 +76,14 @@ def treat_borders(pair: StereoPair, border: Border, margins: Margins) -> StereoP
     rows = max(1, round(height * kept / width))
     top = (height - rows) // 2
 
-    def enlarge(view: ByteArray) -> ByteArray:
+    def enlarge(view: PixelArray) -> PixelArray:
         part = view[top : top + rows, left : width - right]
         return np.asarray(cv2.resize(part, (width, height), interpolation=cv2.INTER_CUBIC))
 
     return StereoPair(enlarge(pair.left), enlarge(pair.right))
 
 
-def _blacken(view: ByteArray, left: int, right: int) -> ByteArray:
+def _blacken(view: PixelArray, left: int, right: int) -> PixelArray:
     view = view.copy()
     view[:, :left] = 0
     view[:, max(0, view.shape[1] - right) :] = 0

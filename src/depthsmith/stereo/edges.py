@@ -14,7 +14,7 @@ import numpy as np
 
 from depthsmith.stereo.kernels import Backend, load, over_rows
 from depthsmith.stereo.scratch import Scratch
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 Align = Literal["auto", "always", "never"]
 
@@ -51,7 +51,7 @@ def sharpness(disparity_px: FloatArray) -> float:
 
 def align_edges(
     disparity_px: FloatArray,
-    rgb: ByteArray,
+    rgb: PixelArray,
     *,
     align: Align = "auto",
     threads: int = 1,
@@ -68,7 +68,7 @@ def align_edges(
     Args:
         disparity_px: ``(h, w)`` float32, in pixels of the output. Of the picture's size or
             smaller.
-        rgb: ``(H, W, 3)`` uint8.
+        rgb: ``(H, W, 3)`` uint8 or uint16.
         align: ``auto`` leaves a map of the picture's size alone if its edges are sharp
             (exact depth would lose 1 dB). For a film decide once, by `sharpness`.
         threads: that work on it, besides those of OpenCV.

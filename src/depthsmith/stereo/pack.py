@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from depthsmith.errors import UsageError
-from depthsmith.types import ByteArray, FloatArray, StereoPair
+from depthsmith.types import FloatArray, PixelArray, StereoPair
 
 Anaglyph = Literal["color", "half-color", "gray", "dubois"]
 
@@ -32,7 +32,7 @@ stereo images", ICASSP 2001, with the filters and screen of W. Sanders and D. Mc
 work on linear RGB."""
 
 
-def side_by_side(pair: StereoPair, *, half: bool = False) -> ByteArray:
+def side_by_side(pair: StereoPair, *, half: bool = False) -> PixelArray:
     """The left view on the left: ``(H, 2 W, 3)``, or ``(H, W, 3)`` of half as wide views.
 
     An odd width loses a column in the half form.
@@ -43,12 +43,12 @@ def side_by_side(pair: StereoPair, *, half: bool = False) -> ByteArray:
     return _in_one_array(pair)
 
 
-def cross_eyed(pair: StereoPair) -> ByteArray:
+def cross_eyed(pair: StereoPair) -> PixelArray:
     """The right view on the left, for crossing one's eyes: ``(H, 2 W, 3)``."""
     return np.concatenate([pair.right, pair.left], axis=1)
 
 
-def top_bottom(pair: StereoPair, *, half: bool = False) -> ByteArray:
+def top_bottom(pair: StereoPair, *, half: bool = False) -> PixelArray:
     """The left view above: ``(2 H, W, 3)``, or ``(H, W, 3)`` of half as high views.
 
     An odd height loses a row in the half form.
@@ -58,14 +58,14 @@ def top_bottom(pair: StereoPair, *, half: bool = False) -> ByteArray:
     return np.concatenate(views, axis=0)
 
 
-def interlaced_rows(pair: StereoPair) -> ByteArray:
+def interlaced_rows(pair: StereoPair) -> PixelArray:
     """The first, third, … row of the left view, the others of the right: ``(H, W, 3)``."""
     rows = pair.left.copy()
     rows[1::2] = pair.right[1::2]
     return rows
 
 
-def anaglyph(pair: StereoPair, method: Anaglyph = "dubois") -> ByteArray:
+def anaglyph(pair: StereoPair, method: Anaglyph = "dubois") -> PixelArray:
     """For red-cyan glasses, red on the left eye: ``(H, W, 3)``.
 
     ``color``: red of the left view, green and blue of the right. ``half-color``: the same
@@ -87,7 +87,7 @@ def anaglyph(pair: StereoPair, method: Anaglyph = "dubois") -> ByteArray:
     return mixed
 
 
-def with_depth(rgb: ByteArray, near: FloatArray) -> ByteArray:
+def with_depth(rgb: PixelArray, near: FloatArray) -> PixelArray:
     """The picture and, right of it, its depth in gray, near is white: ``(H, 2 W, 3)``.
 
     Args:
@@ -95,11 +95,12 @@ def with_depth(rgb: ByteArray, near: FloatArray) -> ByteArray:
     """
     if near.shape != rgb.shape[:2]:
         raise ValueError(f"the picture is {rgb.shape}, its depth {near.shape}")
-    gray = np.rint(np.clip(near, 0, 1) * 255).astype(np.uint8)
+    white = np.iinfo(rgb.dtype).max
+    gray = np.rint(np.clip(near, 0, 1) * np.float32(white)).astype(rgb.dtype)
     return np.concatenate([rgb, np.repeat(gray[..., None], 3, axis=2)], axis=1)
 
 
-FORMATS: dict[str, Callable[[StereoPair], ByteArray]] = {
+FORMATS: dict[str, Callable[[StereoPair], PixelArray]] = {
     "sbs": side_by_side,
     "half-sbs": lambda pair: side_by_side(pair, half=True),
     "tb": top_bottom,
@@ -114,7 +115,7 @@ FORMATS: dict[str, Callable[[StereoPair], ByteArray]] = {
 }
 
 
-def pack(pair: StereoPair, layout: str) -> ByteArray:
+def pack(pair: StereoPair, layout: str) -> PixelArray:
     """By name.
 
     Raises:
@@ -125,40 +126,42 @@ def pack(pair: StereoPair, layout: str) -> ByteArray:
     return FORMATS[layout](pair)
 
 
-def _views(pair: StereoPair) -> list[ByteArray]:
+def _views(pair: StereoPair) -> list[PixelArray]:
     return [pair.left, pair.right]
 
 
-def _in_one_array(pair: StereoPair) -> ByteArray:
+def _in_one_array(pair: StereoPair) -> PixelArray:
     """Side by side; without a copy where the renderer has drawn them so."""
     left, right = pair.left, pair.right
     height, width = pair.size
-    strides = (6 * width, 3, 1)
-    if left.strides == right.strides == strides and left.ctypes.data + 3 * width == (
+    size = left.itemsize
+    strides = (6 * width * size, 3 * size, size)
+    if left.strides == right.strides == strides and left.ctypes.data + 3 * width * size == (
         right.ctypes.data
     ):
         return np.lib.stride_tricks.as_strided(left, (height, 2 * width, 3), strides)
     return np.concatenate(_views(pair), axis=1)
 
 
-def _resize(view: ByteArray, height: int, width: int) -> ByteArray:
+def _resize(view: PixelArray, height: int, width: int) -> PixelArray:
     # INTER_AREA is the mean of what falls into a pixel.
     return np.asarray(
         cv2.resize(view, (max(1, width), max(1, height)), interpolation=cv2.INTER_AREA)
     )
 
 
-def _luma(view: ByteArray) -> ByteArray:
+def _luma(view: PixelArray) -> PixelArray:
     luma = view.astype(np.float32) @ np.array(LUMA, np.float32)
-    return np.rint(luma).astype(np.uint8)
+    return np.rint(luma).astype(view.dtype)
 
 
-def _dubois(pair: StereoPair) -> ByteArray:
-    levels = np.arange(256) / 255
+def _dubois(pair: StereoPair) -> PixelArray:
+    white = np.iinfo(pair.left.dtype).max
+    levels = np.arange(white + 1) / white
     linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
     linear = linear.astype(np.float32)
     mixed = linear[pair.left] @ np.array(DUBOIS_LEFT, np.float32).T
     mixed += linear[pair.right] @ np.array(DUBOIS_RIGHT, np.float32).T
     np.clip(mixed, 0, 1, out=mixed)
     encoded = np.where(mixed <= 0.0031308, mixed * 12.92, 1.055 * mixed ** (1 / 2.4) - 0.055)
-    return np.rint(encoded * 255).astype(np.uint8)
+    return np.rint(encoded * white).astype(pair.left.dtype)

@@ -12,11 +12,11 @@ from depthsmith.stereo.fill import find_fill
 from depthsmith.stereo.kernels import Backend
 from depthsmith.stereo.scratch import Scratch
 from depthsmith.stereo.warp import warp_view
-from depthsmith.types import ByteArray, FloatArray, StereoPair
+from depthsmith.types import FloatArray, PixelArray, StereoPair
 
 
 def render_pair(
-    rgb: ByteArray,
+    rgb: PixelArray,
     disparity_px: FloatArray,
     settings: StereoSettings | None = None,
     *,
@@ -26,13 +26,13 @@ def render_pair(
     margins: Margins | None = None,
     threads: int = 1,
     scratch: Scratch | None = None,
-    canvas: ByteArray | None = None,
+    canvas: PixelArray | None = None,
     backend: Backend | None = None,
 ) -> StereoPair:
     """What two eyes see.
 
     Args:
-        rgb: ``(H, W, 3)`` uint8.
+        rgb: ``(H, W, 3)`` uint8, or uint16.
         disparity_px: ``(h, w)`` float32 from `depthsmith.stereo.disparity`, of the picture's
             size or smaller, in pixels of the picture.
         settings: says which eyes are made and whether they are swapped; the rest of it has
@@ -43,7 +43,7 @@ def render_pair(
         margins: widths of the border, where they must not depend on this picture.
         threads: that work on it, besides those of OpenCV.
         scratch: memory to work in, kept from frame to frame.
-        canvas: ``(H, 2 W, 3)`` uint8, C-contiguous, for the views to lie in.
+        canvas: ``(H, 2 W, 3)``, as ``rgb``, C-contiguous, for the views to lie in.
 
     Returns:
         Views of the picture's size (narrower with ``crop``). Without a border treatment they
@@ -65,7 +65,7 @@ def render_pair(
         disparity_px, rgb, align=align, threads=threads, backend=backend, scratch=scratch
     )
     if canvas is None:
-        canvas = np.empty((height, 2 * width, 3), np.uint8)
+        canvas = np.empty((height, 2 * width, 3), rgb.dtype)
     views = [
         warp_view(
             rgb, aligned, share, fill=how, threads=threads, backend=backend, canvas=canvas,

@@ -15,51 +15,53 @@ import numpy as np
 from depthsmith.stereo.fill import Fill
 from depthsmith.stereo.kernels import Backend, load, over_rows
 from depthsmith.stereo.scratch import Scratch
-from depthsmith.types import BoolArray, ByteArray, FloatArray
+from depthsmith.types import BoolArray, FloatArray, PixelArray
 
 _MIXED = 0.15
 """Share of foreground in a pixel at an edge that is seen as a fringe."""
 
 
 def warp_view(
-    rgb: ByteArray,
+    rgb: PixelArray,
     disparity_px: FloatArray,
     share: float,
     *,
     fill: Fill | None = None,
     threads: int = 1,
     backend: Backend | None = None,
-    canvas: ByteArray | None = None,
+    canvas: PixelArray | None = None,
     left: int = 0,
     holes: BoolArray | None = None,
     scratch: Scratch | None = None,
-) -> ByteArray:
+) -> PixelArray:
     """The view of one eye.
 
     Args:
-        rgb: ``(H, W, 3)`` uint8.
+        rgb: ``(H, W, 3)`` uint8 or uint16.
         disparity_px: ``(H, W)`` float32.
         share: of the disparity by which content moves to the left: 0.5 for the right eye,
             -0.5 for the left, if each takes half.
         fill: how holes are filled.
         threads: that work on it.
-        canvas: ``(H, C, 3)`` uint8, C-contiguous, where the view is drawn from column ``left``
-            on; a new picture without.
+        canvas: ``(H, C, 3)``, as ``rgb``, C-contiguous, where the view is drawn from column
+            ``left`` on; a new picture without.
         holes: ``(H, W)`` bool, where given, is set to True where the view is filled in.
         scratch: memory to work in, kept from frame to frame.
 
     Returns:
-        ``(H, W, 3)`` uint8.
+        ``(H, W, 3)``, of the type of ``rgb``.
 
     Raises:
-        ValueError: for arrays of other shapes, and for disparity that is not finite or so
+        ValueError: for arrays of other shapes or types, and for disparity that is not finite or so
             large that positions would no longer be exact (tens of thousands of pixels).
     """
     height, width = disparity_px.shape
     if rgb.shape != (height, width, 3):
         raise ValueError(f"the picture is {rgb.shape}, its disparity {disparity_px.shape}")
     if canvas is None:
-        canvas, left = np.empty((height, width, 3), np.uint8), 0
+        canvas, left = np.empty((height, width, 3), rgb.dtype), 0
+    if rgb.dtype not in (np.uint8, np.uint16) or canvas.dtype != rgb.dtype:
+        raise ValueError(f"the picture is {rgb.dtype}, the canvas {canvas.dtype}")
     view = canvas[:, left : left + width]
     if share == 0:
         view[:] = rgb
@@ -85,7 +87,7 @@ def warp_view(
     if fill.rows is not None:
         ends = np.cumsum(counts[:, 1])
         places = (ends - counts[:, 1]).astype(np.int32)
-        patch = np.empty((int(ends[-1]), 3), np.uint8)
+        patch = np.empty((int(ends[-1]), 3), rgb.dtype)
         run("smooth", fill.rows, fill.rows_per_pixel, fill.same_px, source, spans, counts, out,
             3 * left, places, patch)  # fmt: skip
         run("put", spans, counts, places, patch, out, 3 * left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthsmith.stereo.compiled.jit import compiled
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 _u = np.uint64
 """Indices known not to be negative, which numba would ask about: that takes a third longer."""
@@ -33,7 +33,7 @@ def toggle(
 @compiled
 def snap(
     values: FloatArray,
-    rgb: ByteArray,
+    rgb: PixelArray,
     steepness: float,
     least: float,
     longest: int,
@@ -50,7 +50,7 @@ def snap(
     ``steepness`` each, by ``least`` in all, and that is at most ``longest`` columns wide.
 
     Args:
-        rgb: ``(H, 3 W)`` uint8.
+        rgb: ``(H, 3 W)`` uint8 or uint16.
         out: ``(H, W)`` float32, the result.
     """
     width = values.shape[1]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.stereo.compiled.jit import compiled
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 IntArray = NDArray[np.int32]
 
@@ -19,14 +19,14 @@ _u = np.uint64
 
 @compiled
 def spread(
-    rgb: ByteArray,
+    rgb: PixelArray,
     disparity: FloatArray,
     share: float,
     columns: float,
     source: IntArray,
     spans: IntArray,
     counts: IntArray,
-    out: ByteArray,
+    out: PixelArray,
     left: int,
     top: int,
     bottom: int,
@@ -83,10 +83,10 @@ def smooth(
     source: IntArray,
     spans: IntArray,
     counts: IntArray,
-    out: ByteArray,
+    out: PixelArray,
     left: int,
     places: IntArray,
-    patch: ByteArray,
+    patch: PixelArray,
     top: int,
     bottom: int,
 ) -> None:
@@ -98,7 +98,7 @@ def smooth(
     Args:
         source, spans, counts, out: from `draw` and `spread`; are only read.
         places: ``(H,)`` int32, where each row begins in ``patch``.
-        patch: ``(N, 3)`` uint8, the result, in the order of ``spans``; `put` puts it in place.
+        patch: ``(N, 3)``, as ``out``, the result in the order of ``spans``, for `put`.
     """
     height = source.shape[0]
     most = int(same * 256.0)
@@ -140,8 +140,8 @@ def put(
     spans: IntArray,
     counts: IntArray,
     places: IntArray,
-    patch: ByteArray,
-    out: ByteArray,
+    patch: PixelArray,
+    out: PixelArray,
     left: int,
     top: int,
     bottom: int,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.stereo.compiled.jit import compiled
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 IntArray = NDArray[np.int32]
 
@@ -23,7 +23,7 @@ _u = np.uint64
 
 @compiled
 def scatter(
-    rgb: ByteArray,
+    rgb: PixelArray,
     disparity: FloatArray,
     share: float,
     mixed: float,
@@ -39,7 +39,7 @@ def scatter(
     wherever two samples meet, so overwriting needs no depth buffer.
 
     Args:
-        rgb: ``(H, 3 W)`` uint8.
+        rgb: ``(H, 3 W)`` uint8 or uint16.
         disparity: ``(H, W)`` float32.
         share: of the disparity by which content moves to the left; negative to the right.
         mixed: share of the foreground's colour from which a background pixel at an edge
@@ -211,9 +211,9 @@ def _to_columns(row: IntArray, pad: int, mirrored: bool, out: IntArray) -> None:
 
 @compiled
 def draw(
-    rgb: ByteArray,
+    rgb: PixelArray,
     source: IntArray,
-    out: ByteArray,
+    out: PixelArray,
     left: int,
     spans: IntArray,
     counts: IntArray,
@@ -223,9 +223,9 @@ def draw(
     """Sample the picture linearly along its rows; holes are left as they are and listed.
 
     Args:
-        rgb: ``(H, 3 W)`` uint8.
+        rgb: ``(H, 3 W)`` uint8 or uint16.
         source: from `scatter`.
-        out: ``(H, >= left + 3 W)`` uint8, is drawn into from column ``left`` on.
+        out: ``(H, >= left + 3 W)``, as ``rgb``, is drawn into from column ``left`` on.
         spans: ``(H, W, 3)`` int32, first and last column of each hole, and ``2 * anchor + side``.
         counts: ``(H, 2)`` int32, number of holes and of their pixels.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from depthsmith.stereo.plain.arrays import ranges
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 
 def toggle(
@@ -18,7 +18,7 @@ def toggle(
 
 
 def snap(
-    values: FloatArray, rgb: ByteArray, steepness: float, least: float, longest: int,
+    values: FloatArray, rgb: PixelArray, steepness: float, least: float, longest: int,
     out: FloatArray, top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.snap`."""

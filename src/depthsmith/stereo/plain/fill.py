@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from depthsmith.stereo.plain.arrays import Index, IntArray, ranges, shifts
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 HOLE = -(1 << 29)
 
 
 def spread(
-    rgb: ByteArray, disparity: FloatArray, share: float, columns: float, source: IntArray,
-    spans: IntArray, counts: IntArray, out: ByteArray, left: int, top: int, bottom: int,
+    rgb: PixelArray, disparity: FloatArray, share: float, columns: float, source: IntArray,
+    spans: IntArray, counts: IntArray, out: PixelArray, left: int, top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.spread`."""
     height, width = disparity.shape
@@ -35,7 +35,7 @@ def spread(
     sums = np.zeros((height, width + 1, 3), np.int64)
     np.cumsum(rgb.reshape(height, width, 3), axis=1, dtype=np.int64, out=sums[:, 1:])
     total = sums[y, low + count] - sums[y, low]
-    mean = (total * (1.0 / count)[:, None] + 0.5).astype(np.uint8)
+    mean = (total * (1.0 / count)[:, None] + 0.5).astype(out.dtype)
     for c in range(3):
         out[y, left + 3 * x + c] = mean[:, c]
     source[y, x] = HOLE + moved[y, anchor] * (-1 if share < 0 else 1)
@@ -43,7 +43,7 @@ def spread(
 
 def smooth(
     reach: float, growth: float, same: float, source: IntArray, spans: IntArray,
-    counts: IntArray, out: ByteArray, left: int, places: IntArray, patch: ByteArray,
+    counts: IntArray, out: PixelArray, left: int, places: IntArray, patch: PixelArray,
     top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.smooth`."""
@@ -71,11 +71,11 @@ def smooth(
             for c, q in enumerate(colours):
                 sums[c] = sums[c] + weight * out[safe, q]
     for c in range(3):
-        patch[:, c] = (sums[c] * (1.0 / total) + 0.5).astype(np.uint8)
+        patch[:, c] = (sums[c] * (1.0 / total) + 0.5).astype(out.dtype)
 
 
 def put(
-    spans: IntArray, counts: IntArray, places: IntArray, patch: ByteArray, out: ByteArray,
+    spans: IntArray, counts: IntArray, places: IntArray, patch: PixelArray, out: PixelArray,
     left: int, top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.put`."""

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.stereo.plain.arrays import Index, IntArray, ranges, shifts
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.types import FloatArray, PixelArray
 
 _UNSET = -(1 << 30)
 
 
 def scatter(
-    rgb: ByteArray, disparity: FloatArray, share: float, mixed: float, source: IntArray,
+    rgb: PixelArray, disparity: FloatArray, share: float, mixed: float, source: IntArray,
     top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.scatter`.
@@ -117,7 +117,7 @@ def _see(seen: Index, where: NDArray[np.bool_], j: Index, value: Index) -> None:
 
 
 def draw(
-    rgb: ByteArray, source: IntArray, out: ByteArray, left: int, spans: IntArray,
+    rgb: PixelArray, source: IntArray, out: PixelArray, left: int, spans: IntArray,
     counts: IntArray, top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.draw`."""
