@@ -13,10 +13,15 @@ from __future__ import annotations
 from depthsmith.depth.temporal.stabilizer import Stabilizer
 from depthsmith.depth.temporal.values import (
     LOOK_AHEAD,
+    Affine,
     DepthSample,
+    Mode,
     State,
     SteadyDepth,
     SteadySettings,
 )
 
-__all__ = ["LOOK_AHEAD", "DepthSample", "Stabilizer", "State", "SteadyDepth", "SteadySettings"]
+__all__ = [
+    "LOOK_AHEAD", "Affine", "DepthSample", "Mode", "Stabilizer", "State", "SteadyDepth",
+    "SteadySettings",
+]  # fmt: skip

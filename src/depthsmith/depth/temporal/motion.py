@@ -6,10 +6,10 @@ Flow is DIS (Kroeger et al. 2016, arXiv:1603.03590), on brightness with the expo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from depthsmith.types import ByteArray, FloatArray
 
@@ -99,7 +99,10 @@ def camera_motion(flow: FloatArray) -> CameraMotion:
     return CameraMotion(min(share, 1.0), zoom)
 
 
-def grid(height: int, width: int) -> NDArray[np.float32]:
-    """``(h, w, 2)`` float32, every pixel's own ``x, y``."""
+@lru_cache(maxsize=8)
+def grid(height: int, width: int) -> FloatArray:
+    """``(h, w, 2)`` float32, every pixel's own ``x, y``; not to be written to."""
     y, x = np.mgrid[0:height, 0:width]
-    return np.stack([x, y], axis=-1).astype(np.float32)
+    pixels: FloatArray = np.stack([x, y], axis=-1).astype(np.float32)
+    pixels.setflags(write=False)
+    return pixels

@@ -9,10 +9,17 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import islice
+
+import cv2
+import numpy as np
 
 from depthsmith.depth.temporal import shot_range
-from depthsmith.depth.temporal.motion import CameraMotion, brightness, coarse_motion
+from depthsmith.depth.temporal.affine import IDENTITY, Affine, fit, match_quantiles
+from depthsmith.depth.temporal.link import Link, link, sample
+from depthsmith.depth.temporal.motion import CameraMotion, brightness, coarse_motion, grid
 from depthsmith.depth.temporal.shot_range import ShotRange, Span, follow, measure, near_of
+from depthsmith.depth.temporal.smooth import Belief, blend, carried
 from depthsmith.depth.temporal.values import (
     BLOCK,
     DepthSample,
@@ -23,16 +30,40 @@ from depthsmith.depth.temporal.values import (
 from depthsmith.types import ByteArray, FloatArray
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What a mode does."""
+
+    preset: int
+    two_sided: bool
+    interpolation: int
+    limit: float
+
+
+RECIPES = {
+    "fast": Recipe(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST, False, cv2.INTER_LINEAR, 6.0),
+    "quality": Recipe(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM, True, cv2.INTER_LINEAR, 6.0),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """A frame that waits, with what is known of it alone and beside the one before it."""
+    """A frame that waits, with what is known of it alone and beside the one before it.
+
+    Attributes:
+        small: ``(g, k)`` float32, inverse depth at the resolution of flow.
+        step: from this frame's inverse depth to that of the one before.
+    """
 
     sample: DepthSample
     inverse: FloatArray
     gray: ByteArray
+    small: FloatArray
     span: Span
     camera: CameraMotion
     step_s: float
+    link: Link | None = None
+    step: Affine | None = None
 
 
 class Stabilizer:
@@ -46,12 +77,13 @@ class Stabilizer:
 
     def __init__(self, settings: SteadySettings, state: State | None = None) -> None:
         self._settings = settings
+        self._recipe = RECIPES.get(settings.mode)
         self._state = state
         self._waiting: deque[_Frame] = deque()
-        self._newest: tuple[int, ByteArray, float] | None = None
+        self._newest: tuple[int, ByteArray, float, FloatArray | None] | None = None
         if state is not None:
-            self._newest = (state.index, brightness(state.guide), state.time_s)
-        self._key: DepthSample | None = None
+            self._newest = (state.index, brightness(state.guide), state.time_s, None)
+        self._from_ahead: dict[int, Belief] = {}
 
     def push(self, sample: DepthSample) -> list[SteadyDepth]:
         """Take the next frame; give those that are finished, in order.
@@ -65,25 +97,27 @@ class Stabilizer:
             raise ValueError(f"frame {sample.index} pushed after frame {before[0]}")
         if sample.inverse is None:
             raise ValueError("frames between key frames are not there yet")
-        gray = brightness(sample.guide)
-        fresh = before is None or sample.cut
-        self._waiting.append(
-            _Frame(
-                sample,
-                sample.inverse,
-                gray,
-                measure(
-                    sample.inverse,
-                    sample.guide,
-                    self._settings.low_percentile,
-                    self._settings.high_percentile,
-                ),
-                CameraMotion() if fresh or before is None else coarse_motion(gray, before[1]),
-                0.0 if before is None else min(max(sample.time_s - before[2], 0.0), 0.2),
-            )
-        )
-        self._newest = (sample.index, gray, sample.time_s)
+        self._waiting.append(self._examined(sample, sample.inverse))
+        newest = self._waiting[-1]
+        self._newest = (sample.index, newest.gray, sample.time_s, newest.small)
         return self._finished(at_end=False)
+
+    def _examined(self, sample: DepthSample, inverse: FloatArray) -> _Frame:
+        settings, recipe, before = self._settings, self._recipe, self._newest
+        gray = brightness(sample.guide)
+        small = cv2.resize(inverse, gray.shape[::-1], interpolation=cv2.INTER_AREA)
+        span = measure(inverse, sample.guide, settings.low_percentile, settings.high_percentile)
+        if before is None or sample.cut:
+            return _Frame(sample, inverse, gray, small, span, CameraMotion(), 0.0)
+        step_s = min(max(sample.time_s - before[2], 0.0), 0.2)
+        if recipe is None:
+            camera = coarse_motion(gray, before[1])
+            return _Frame(sample, inverse, gray, small, span, camera, step_s)
+        joined = link(gray, before[1], recipe.preset)
+        step = None
+        if before[3] is not None and recipe.two_sided and not settings.live:
+            step = _step(small, before[3], joined, settings)
+        return _Frame(sample, inverse, gray, small, span, joined.camera, step_s, joined, step)
 
     def finish(self) -> list[SteadyDepth]:
         """Give the frames that are left, after the last was pushed."""
@@ -106,7 +140,7 @@ class Stabilizer:
             return [oldest]
         last = (oldest.sample.index // BLOCK + 2) * BLOCK - 1
         ahead = [oldest]
-        for frame in list(self._waiting)[1:]:
+        for frame in islice(self._waiting, 1, None):
             if frame.sample.cut:
                 return ahead
             if frame.sample.index > last:
@@ -119,7 +153,8 @@ class Stabilizer:
         frame, state = ahead[0], self._state
         if frame.sample.cut:
             state = None
-        spans = [other.span for other in ahead]
+        affine, forward, out = self._filtered(ahead, state)
+        spans = _spans(ahead, affine)
         if state is None:
             shot = shot_range.start(spans)
         else:
@@ -133,14 +168,119 @@ class Stabilizer:
             key_index=frame.sample.index,
             key_inverse=None,
             key_guide=None,
-            steady=None,
-            trust=None,
-            scale=1.0,
-            shift=0.0,
+            steady=None if forward is None else forward.depth,
+            trust=None if forward is None else forward.count,
+            scale=affine.scale,
+            shift=affine.shift,
             low=shot.low,
             high=shot.high,
             settled=shot.settled,
         )
-        return SteadyDepth(
-            frame.sample.index, near_of(frame.inverse, shot), frame.inverse, self._state
-        )
+        return SteadyDepth(frame.sample.index, near_of(out, shot), out, self._state)
+
+    def _filtered(
+        self, ahead: list[_Frame], state: State | None
+    ) -> tuple[Affine, Belief | None, FloatArray]:
+        frame, recipe = ahead[0], self._recipe
+        if recipe is None:
+            return IDENTITY, None, frame.inverse
+        now = Belief(frame.inverse, np.ones_like(frame.small))
+        both = now
+        if recipe.two_sided and not self._settings.live:
+            both = self._ahead_belief(ahead, recipe)
+        mean = _mean_unit(ahead)
+        if state is None or frame.link is None or state.steady is None or state.trust is None:
+            return mean, _mapped(now, mean), mean(both.depth)
+        past = carried(Belief(state.steady, state.trust), frame.link.back, recipe.interpolation)
+        affine, drift = self._aligned(both, past, frame, state, mean)
+        past = _mapped(past, drift)
+        wide = affine.scale * (frame.span.high - frame.span.low)
+        calm = frame.link.back.calm
+        forward = blend(_mapped(now, affine), past, calm, wide, recipe.limit)
+        if both is now:
+            return affine, forward, forward.depth
+        out = blend(_mapped(both, affine), past, calm, wide, recipe.limit)
+        return affine, forward, out.depth
+
+    def _aligned(
+        self, both: Belief, past: Belief, frame: _Frame, state: State, mean: Affine
+    ) -> tuple[Affine, Affine]:
+        """The frame's own map to the shot's unit, and how that unit drifts on."""
+        assert frame.link is not None
+        freedom = self._settings.affine
+        size = frame.small.shape[::-1]
+        values = cv2.resize(both.depth, size, interpolation=cv2.INTER_AREA)
+        target = cv2.resize(past.depth, size, interpolation=cv2.INTER_AREA)
+        found = fit(
+            values[::2, ::2], target[::2, ::2], frame.link.back.trust[::2, ::2], freedom,
+            noise=1.0 if both.count.max() > 1.5 else 1.0 / max(float(past.count.mean()), 1.0),
+            expected_scale=state.scale,
+        )  # fmt: skip
+        if found is None:
+            found = match_quantiles(values, target, freedom)
+        camera = frame.camera
+        leak = min(2.0 * abs(camera.zoom) + 0.1 * camera.novelty, 0.05)
+        affine = found.towards(mean, leak)
+        return affine, affine.after(found.inverse())
+
+    def _ahead_belief(self, ahead: list[_Frame], recipe: Recipe) -> Belief:
+        """What the frame and those after it say of it, in its own unit."""
+        first = ahead[0].sample.index
+        if first in self._from_ahead:
+            return self._from_ahead.pop(first)
+        self._from_ahead.clear()
+        end = (first // BLOCK + 1) * BLOCK
+        belief = Belief(ahead[-1].inverse, np.ones_like(ahead[-1].small))
+        for frame, after in zip(ahead[-2::-1], ahead[:0:-1], strict=True):
+            if after.sample.index < end:
+                self._from_ahead[after.sample.index] = belief
+            assert after.link is not None and after.step is not None
+            later = carried(_mapped(belief, after.step), after.link.ahead, recipe.interpolation)
+            now = Belief(frame.inverse, np.ones_like(frame.small))
+            wide = frame.span.high - frame.span.low
+            belief = blend(now, later, after.link.ahead.calm, wide, recipe.limit)
+        return belief
+
+
+def _mapped(belief: Belief, affine: Affine) -> Belief:
+    return Belief(affine(belief.depth), belief.count)
+
+
+def _step(small: FloatArray, before: FloatArray, joined: Link, settings: SteadySettings) -> Affine:
+    """From a frame's inverse depth to that of the frame before."""
+    back = joined.back
+    height, width = small.shape
+    target = sample(before, grid(height, width) + back.flow)
+    found = fit(small[::2, ::2], target[::2, ::2], back.trust[::2, ::2], settings.affine)
+    return match_quantiles(small, before, settings.affine) if found is None else found
+
+
+def _mean_unit(ahead: list[_Frame]) -> Affine:
+    """The frame's map to the mean unit of the frames looked ahead to.
+
+    Scale and shift differ from frame to frame by chance; their mean is what they are about.
+    """
+    to_first = IDENTITY
+    scales, shifts = [1.0], [0.0]
+    for frame in ahead[1:]:
+        if frame.step is None:
+            break
+        to_first = to_first.after(frame.step)
+        back = to_first.inverse()
+        scales.append(back.scale)
+        shifts.append(back.shift)
+    return Affine(float(np.mean(scales)), float(np.mean(shifts)))
+
+
+def _spans(ahead: list[_Frame], affine: Affine) -> list[Span]:
+    """Spans of the frames in the shot's unit."""
+    spans, unit = [], affine
+    for frame in ahead:
+        if frame is not ahead[0]:
+            if frame.step is None:
+                if affine != IDENTITY:
+                    break
+            else:
+                unit = unit.after(frame.step)
+        spans.append(frame.span.mapped(unit.scale, unit.shift))
+    return spans
