@@ -114,6 +114,8 @@ def frame_number(rgb: np.ndarray) -> int:
         ValueError: if there is none: the picture is turned, mirrored, damaged or foreign.
     """
     height, width = rgb.shape[:2]
+    if height < SMALLEST[0] or width < SMALLEST[1]:
+        raise ValueError(f"{height}x{width} is too small for a bar code")
     strip = rgb[height // 16 : max(height * 3 // 16, height // 16 + 1)].astype(np.float64)
     line = strip.mean(axis=0).reshape(width, -1).mean(axis=1)
     edges = np.linspace(0, width, BITS + 3)
@@ -221,7 +223,8 @@ def make_film_file(
         sample_aspect: width by height of a stored pixel.
         flashes: times; the frame shown then is white and all tracks beep from its start on.
         audio, subtitles, chapters ``(start, end, title)``, attachments ``(name, MIME type,
-            data)``, cover (a picture), metadata: see `AudioSpec`, `SubtitleSpec`.
+            data)``, metadata: see `AudioSpec`, `SubtitleSpec`.
+        cover: a picture for an MP4 or MOV; Matroska has attachments for that.
         container_options: of the muxer, such as ``movflags``.
 
     Returns:
@@ -241,11 +244,17 @@ def make_film_file(
     beeps = [float(times[n][0]) for n in sorted(flash_frames)]
     length = float(sum(step for _, step in times))
     square = turn_deg % 90 == 0
+    supply = iter(pictures) if pictures is not None else None
+    ahead = next(supply) if supply is not None else None
+    if ahead is not None:
+        size = ahead.shape[:2]
+    coded = size[::-1] if square and turn_deg % 180 else size
     with av.open(str(path), "w", format=format, options=container_options or {}) as output:
         output.metadata.update(metadata or {})
         video = _video_stream(
             output, codec, pix_fmt, options, gop, times, unit, sample_aspect, color, interlaced
         )
+        video.height, video.width = coded
         if turn_deg or flipped:
             video.set_display_matrix(display_matrix(turn_deg, flipped))
         tracks = [_AudioTrack(output, spec) for spec in audio]
@@ -259,11 +268,10 @@ def make_film_file(
                  "time_base": Fraction(1, 1000), "metadata": {"title": title}}
                 for n, (a, b, title) in enumerate(chapters)
             ])  # fmt: skip
-        supply = iter(pictures) if pictures is not None else None
         packets: list[av.Packet] = []
         for number, (time, step) in enumerate(times):
             if supply is not None:
-                upright = next(supply)
+                upright, ahead = ahead, next(supply, None)
             else:
                 upright = draw_frame(number, size, flash=number in flash_frames)
             picture = stored(upright, int(turn_deg) if square else 0, flipped and square)

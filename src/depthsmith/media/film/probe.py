@@ -1,0 +1,326 @@
+"""What a film file says about itself, and whether it is one."""
+
+from __future__ import annotations
+
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+from depthsmith.errors import FilmError
+from depthsmith.film import ColorTags, FilmInfo, Track
+from depthsmith.media.film.orient import Orientation, display_size, orientation_of
+from depthsmith.types import Size
+
+MAX_PIXELS = 1 << 28
+_STILLS = ("avif", "heic", "heix", "mif1")  # brands of ISO files that hold one picture
+# What FFmpeg takes for film in a text file, and lists that make it open other files.
+_NO_FILMS = (
+    "tty", "hls", "concat", "dash", "sdp", "lrc", "ffmetadata", "rawvideo", "alias_pix", "xbin",
+    "bin", "adf", "idf", "mcc", "imf",
+)  # fmt: skip
+_FIRST_FRAME_PACKETS = 5000
+_PLAUSIBLE_ASPECT = 10
+
+
+def probe(path: Path, *, stream: int | None = None) -> FilmInfo:
+    """Read a film's header and decode its first frame.
+
+    Args:
+        path: a file.
+        stream: index of the stream to take; by default the first that shows pictures and is
+            no cover.
+
+    Raises:
+        FilmError: if it is missing, no file, no film, audio only, a still picture, cut off
+            before its index, too large, of no known codec, or without a frame that decodes.
+    """
+    with opened(path) as container:
+        chosen = _choose(path, container, stream)
+        frame = _first_frame(path, container, chosen)
+        return _describe(path, container, chosen, frame)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Open a file with PyAV; the container is closed at the end.
+
+    Raises:
+        FilmError: if there is no film in it.
+    """
+    import av
+
+    _check_file(path)
+    try:
+        # Absolute: FFmpeg takes ``a:b`` for a protocol. One protocol: lists of other files,
+        # and films that name others, must not make it open what the user did not name.
+        container = av.open(
+            str(path.absolute()),
+            options={"protocol_whitelist": "file", "max_pixels": str(MAX_PIXELS)},
+            metadata_errors="replace",
+        )
+    except av.error.FFmpegError as error:
+        raise _open_error(path, error) from error
+    except (OSError, ValueError, UnicodeError, MemoryError) as error:
+        raise FilmError(f"{path} cannot be opened as a film: {error}") from error
+    try:
+        _check_format(path, container)
+        yield container
+    finally:
+        container.close()
+
+
+def _check_file(path: Path) -> None:
+    try:
+        mode = path.stat()
+    except FileNotFoundError:
+        raise FilmError(f"{path} does not exist") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FilmError(f"{path} cannot be read: {reason}") from error
+    if stat.S_ISDIR(mode.st_mode):
+        raise FilmError(f"{path} is a folder; name a film in it")
+    if not stat.S_ISREG(mode.st_mode):
+        raise FilmError(f"{path} is no regular file; films are not read from pipes and devices")
+    if mode.st_size == 0:
+        raise FilmError(f"{path} is empty")
+
+
+def _open_error(path: Path, error: Any) -> FilmError:
+    import av
+
+    if isinstance(error, av.error.PermissionError):
+        return FilmError(f"{path} cannot be read: no permission")
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(12)
+        if head[4:8] in (b"ftyp", b"mdat", b"wide", b"free", b"skip"):
+            return FilmError(
+                f"{path} is an MP4 or MOV without its index (moov): the recording or the "
+                "download broke off; get the whole file, or repair it with untrunc"
+            )
+    return FilmError(f"{path} is not a film that FFmpeg knows ({_reason(error)})")
+
+
+def _reason(error: Any) -> str:
+    return str(getattr(error, "strerror", None) or error).splitlines()[0]
+
+
+def _check_format(path: Path, container: Any) -> None:
+    name = container.format.name
+    brand = container.metadata.get("major_brand", "").strip()
+    still = name == "image2" or (name.endswith("_pipe") and name not in ("gif_pipe",))
+    if still or brand in _STILLS:
+        raise FilmError(f"{path} is a still picture; use `depthsmith depth` for it")
+    if set(name.split(",")) & set(_NO_FILMS):
+        raise FilmError(f"{path} is not a film (it looks like {name} text)")
+
+
+def is_cover(stream: Any) -> bool:
+    """Whether a video stream is a picture that stands for the file."""
+    import av
+
+    marks = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
+    return stream.type == "video" and bool(stream.disposition & marks)
+
+
+def _choose(path: Path, container: Any, index: int | None) -> Any:
+    films = [s for s in container.streams if s.type == "video" and not is_cover(s)]
+    if index is not None:
+        for stream in container.streams:
+            if stream.index == index and stream.type == "video":
+                return _decodable(path, stream)
+        there = ", ".join(str(stream.index) for stream in films) or "none"
+        raise FilmError(f"{path} has no pictures in stream {index} (there are in: {there})")
+    if not films:
+        if any(stream.type == "audio" for stream in container.streams):
+            raise FilmError(f"{path} has sound but no pictures")
+        raise FilmError(f"{path} has no pictures")
+    return _decodable(path, films[0])
+
+
+def _decodable(path: Path, stream: Any) -> Any:
+    context = stream.codec_context
+    if context is None:
+        raise FilmError(f"{path} uses a video codec that FFmpeg does not know here")
+    if context.width * context.height > MAX_PIXELS:
+        raise FilmError(
+            f"{path} says that its pictures are {context.width}x{context.height}; "
+            f"at most {MAX_PIXELS} pixels are decoded"
+        )
+    return stream
+
+
+def _first_frame(path: Path, container: Any, stream: Any) -> Any:
+    """The first frame that decodes."""
+    import av
+
+    packets, failure = 0, ""
+    stream.thread_type = "SLICE"  # no need to fill a pipeline
+    try:
+        for packet in container.demux(stream):
+            packets += 1
+            try:
+                for frame in packet.decode():
+                    return frame
+            except av.error.FFmpegError as error:
+                failure = _reason(error)
+            if packets >= _FIRST_FRAME_PACKETS:
+                break
+    except (av.error.FFmpegError, MemoryError) as error:
+        failure = _reason(error)
+    name = stream.codec_context.name
+    if packets <= 1 and not failure:
+        raise FilmError(f"{path} holds no frames; it broke off after the header")
+    raise FilmError(f"{path}: no frame of the {name} pictures decodes ({failure or 'no data'})")
+
+
+def _describe(path: Path, container: Any, stream: Any, frame: Any) -> FilmInfo:
+    context = stream.codec_context
+    coded = Size(frame.height, frame.width)
+    side = side_data(frame)
+    turn, notes = _orientation(side)
+    aspect = _aspect(stream, notes)
+    interlaced = bool(frame.interlaced_frame) or getattr(context, "field_order", 0) in (2, 3, 4, 5)
+    if interlaced:
+        notes.append("interlaced; each frame is taken as it is")
+    if any(component.is_alpha for component in frame.format.components):
+        notes.append("transparency is ignored")
+    rate = stream.average_rate or stream.guessed_rate or stream.base_rate
+    duration = duration_of(container, stream)
+    count = stream.frames or (round(duration * rate) if duration and rate else None)
+    color = _color(frame, context, side)
+    if "DOVI_RPU_BUFFER" in side and color.transfer not in (16, 18) and color.matrix != 1:
+        notes.append("Dolby Vision without an HDR10 base; colours will be wrong")
+    return FilmInfo(
+        path=path, stream=stream.index,
+        size=display_size(coded, aspect, turn.turn_deg), coded=coded,
+        turn_deg=turn.turn_deg, flipped=turn.flipped, sample_aspect=aspect,
+        time_base=Fraction(stream.time_base), start=_start(stream, frame),
+        frame_rate=Fraction(rate) if rate else None, frame_count=count, duration_s=duration,
+        codec=context.name, bit_rate=_bit_rate(path, container, stream, duration),
+        color=color, interlaced=interlaced, tracks=_tracks(container, stream),
+        chapters=len(container.chapters()), notes=tuple(notes),
+    )  # fmt: skip
+
+
+def side_data(frame: Any) -> dict[str, bytes]:
+    """Side data of a frame by name; decoders pass on what the container says of the stream."""
+    found: dict[str, bytes] = {}
+    for item in frame.side_data:
+        with suppress(ValueError):  # a kind that is newer than PyAV
+            found[item.type.name] = bytes(item)
+    return found
+
+
+def _orientation(side: dict[str, bytes]) -> tuple[Orientation, list[str]]:
+    matrix = side.get("DISPLAYMATRIX")
+    if matrix is None:
+        return Orientation(), []
+    turn = orientation_of(matrix)
+    note = f"tagged with a turn that is no multiple of 90 degrees; turned by {turn.turn_deg}"
+    return turn, [] if turn.exact else [note]
+
+
+def _aspect(stream: Any, notes: list[str]) -> Fraction:
+    aspect = stream.sample_aspect_ratio or stream.codec_context.sample_aspect_ratio
+    if not aspect or aspect <= 0:
+        return Fraction(1)
+    if not 1 / _PLAUSIBLE_ASPECT <= aspect <= _PLAUSIBLE_ASPECT:
+        notes.append(f"a sample aspect ratio of {aspect} is not credible; pixels are square")
+        return Fraction(1)
+    return Fraction(aspect)
+
+
+def _start(stream: Any, frame: Any) -> int | None:
+    if frame.pts is not None:
+        return int(frame.pts)
+    return None if stream.start_time is None else int(stream.start_time)
+
+
+def duration_of(container: Any, stream: Any) -> float | None:
+    """Seconds of the pictures as declared: of the stream, else of the container."""
+    if stream.duration:
+        return float(stream.duration * stream.time_base)
+    tag = stream.metadata.get("DURATION") or stream.metadata.get("DURATION-eng")
+    if tag:  # Matroska: 00:00:03.491000000, the end of the track
+        with suppress(ValueError):
+            hours, minutes, seconds = tag.split(":")
+            end = 3600 * int(hours) + 60 * int(minutes) + float(seconds)
+            begin = float((stream.start_time or 0) * stream.time_base)
+            if end > begin:
+                return end - begin
+    return container.duration / 1_000_000 if container.duration else None
+
+
+def _bit_rate(path: Path, container: Any, stream: Any, duration: float | None) -> int | None:
+    for rate in (stream.bit_rate, stream.metadata.get("BPS"), stream.metadata.get("BPS-eng")):
+        with suppress(TypeError, ValueError):
+            if int(rate) > 0:
+                return int(rate)
+    if not duration:
+        return None
+    sound = sum(s.bit_rate or 0 for s in container.streams.audio)
+    whole = (
+        8 * path.stat().st_size / (container.duration / 1e6 if container.duration else duration)
+    )
+    return max(round(whole - sound), 1)
+
+
+def _color(frame: Any, context: Any, side: dict[str, bytes]) -> ColorTags:
+    span = {1: False, 2: True}.get(frame.color_range)
+    if span is None and frame.format.name.startswith("yuvj"):
+        span = True
+    return ColorTags(
+        int(frame.color_primaries), int(frame.color_trc), int(frame.colorspace), span,
+        max(component.bits for component in frame.format.components),
+        _mastering(side.get("MASTERING_DISPLAY_METADATA")),
+        _content_light(side.get("CONTENT_LIGHT_LEVEL")),
+    )  # fmt: skip
+
+
+def _mastering(data: bytes | None) -> str | None:
+    """AVMasteringDisplayMetadata: rationals of R, G, B, white, then luminance and two flags."""
+    if data is None or len(data) < 88:
+        return None
+    numbers = struct.unpack("=22i", data[:88])
+    if not (numbers[20] and numbers[21]) or not all(numbers[1:20:2]):
+        return None
+    values = [n / d for n, d in zip(numbers[0:20:2], numbers[1:20:2], strict=True)]
+    red, green, blue, white = (
+        ",".join(str(round(50000 * v)) for v in values[i : i + 2]) for i in (0, 2, 4, 6)
+    )
+    low, high = (round(10000 * v) for v in values[8:10])
+    return f"G({green})B({blue})R({red})WP({white})L({high},{low})"
+
+
+def _content_light(data: bytes | None) -> tuple[int, int] | None:
+    if data is None or len(data) < 8:
+        return None
+    brightest, average = struct.unpack("=2I", data[:8])
+    return (brightest, average) if brightest or average else None
+
+
+def _tracks(container: Any, chosen: Any) -> tuple[Track, ...]:
+    tracks: list[Track] = []
+    for stream in container.streams:
+        if stream.index == chosen.index:
+            continue
+        kind = (
+            stream.type if stream.type in ("video", "audio", "subtitle", "attachment") else "data"
+        )
+        if is_cover(stream):
+            kind = "attachment"
+        codec = getattr(stream.codec_context, "name", None) or ""
+        language = stream.metadata.get("language", "")
+        title = stream.metadata.get("title") or stream.metadata.get("name") or ""
+        if kind == "attachment":
+            title = stream.metadata.get("filename", title)
+        tracks.append(
+            Track(
+                stream.index, cast(Any, kind), codec, "" if language == "und" else language, title
+            )
+        )
+    return tuple(tracks)
