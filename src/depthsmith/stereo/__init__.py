@@ -2,7 +2,7 @@
 
 ::
 
-    near or metres ─ disparity ─ edges ─ warp ─ fill ─ borders ─ pack
+    near or metres ─ disparity ─ edges ─ warp ─ fill ─ borders ─ pack, projection
                                  └────── render_pair ──────┘
 """
 
@@ -32,14 +32,15 @@ from depthsmith.stereo.pack import (
     top_bottom,
     with_depth,
 )
+from depthsmith.stereo.projection import FLAT_FOV_DEG, SPHERES, Projector, natural_side
 from depthsmith.stereo.render import render_pair
 from depthsmith.stereo.scratch import Scratch
 from depthsmith.stereo.warp import warp_view
 
 __all__ = [
-    "BORDERS", "EYE_DISTANCE_MM", "FILLS", "FORMATS", "MAX_DISPARITY", "Align", "Anaglyph",
-    "Border", "Eyes", "Margins", "Scratch", "StereoSettings", "align_edges", "anaglyph",
-    "auto_convergence", "backend", "cross_eyed", "interlaced_rows", "margins_of",
-    "metres_to_disparity", "near_to_disparity", "pack", "render_pair", "sharpness",
-    "side_by_side", "top_bottom", "warp_view", "with_depth",
+    "BORDERS", "EYE_DISTANCE_MM", "FILLS", "FLAT_FOV_DEG", "FORMATS", "MAX_DISPARITY", "SPHERES",
+    "Align", "Anaglyph", "Border", "Eyes", "Margins", "Projector", "Scratch", "StereoSettings",
+    "align_edges", "anaglyph", "auto_convergence", "backend", "cross_eyed", "interlaced_rows",
+    "margins_of", "metres_to_disparity", "natural_side", "near_to_disparity", "pack",
+    "render_pair", "sharpness", "side_by_side", "top_bottom", "warp_view", "with_depth",
 ]  # fmt: skip
