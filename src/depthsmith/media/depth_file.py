@@ -123,7 +123,8 @@ def is_own_output(path: Path) -> bool:
     with contextlib.suppress(Exception), Image.open(path) as image:
         if isinstance(image, TiffImagePlugin.TiffImageFile):
             return f'"{KEY}"' in str(image.tag_v2.get(270, ""))
-        return KEY in image.info or KEY.encode() in bytes(image.info.get("exif", b""))
+        said = (image.info.get(field, b"") for field in ("exif", "comment"))
+        return KEY in image.info or any(KEY.encode() in bytes(text) for text in said)
     return False
 
 
