@@ -233,6 +233,8 @@ def make_film_file(
     times = schedule(parts)
     first = Fraction(first_pts_s).limit_denominator(10**6)
     unit = _unit(times, first)
+    if path.suffix == ".avi":  # counts frames, of one rate
+        unit = times[0][1]
     flash_frames = {
         next(
             n

@@ -100,7 +100,8 @@ def _plane(frame: Any, number: int, bits: int) -> Samples:
 
 def _rgb(frame: Any, kind: Any) -> Samples:
     rows = _plane(frame, 0, 8 * np.dtype(kind).itemsize)
-    return rows[:, : 3 * frame.width].reshape(frame.height, frame.width, 3)
+    # A copy: the decoder may go on reading its own.
+    return rows[:, : 3 * frame.width].copy().reshape(frame.height, frame.width, 3)
 
 
 def _semi_planar(frame: Any, layout: int, bits: int, shift: int) -> Samples3:

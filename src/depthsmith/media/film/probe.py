@@ -6,6 +6,7 @@ import stat
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
@@ -252,7 +253,36 @@ def duration_of(container: Any, stream: Any) -> float | None:
             begin = float((stream.start_time or 0) * stream.time_base)
             if end > begin:
                 return end - begin
-    return container.duration / 1_000_000 if container.duration else None
+    if not container.duration:
+        return None
+    whole = float(container.duration / 1_000_000)
+    from_zero = set(container.format.name.split(",")) & {"matroska", "webm"}
+    begin = float((stream.start_time or 0) * stream.time_base)
+    return whole - begin if from_zero and 0 < begin < whole else whole
+
+
+@dataclass(frozen=True)
+class DeclaredEnd:
+    """When a film ends, by its header.
+
+    Attributes:
+        seconds: of the file's clock; 0 where it does not say, or cannot know.
+        by_any: whether this is the end of the last of all streams, not of the pictures.
+    """
+
+    seconds: float
+    by_any: bool
+
+
+def declared_end_s(container: Any, stream: Any) -> DeclaredEnd:
+    """When the pictures should end. Formats that only guess say nothing."""
+    if not set(container.format.name.split(",")) & {"mov", "matroska", "webm", "avi"}:
+        return DeclaredEnd(0.0, True)
+    begin = float((stream.start_time or 0) * stream.time_base)
+    if stream.duration:
+        return DeclaredEnd(begin + float(stream.duration * stream.time_base), False)
+    # Of both formats this is the end, counted from 0, not from the first frame.
+    return DeclaredEnd((container.duration or 0) / 1_000_000, True)
 
 
 def _bit_rate(path: Path, container: Any, stream: Any, duration: float | None) -> int | None:
