@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,5 +73,5 @@ class FilmOfDepth:
         return np.float32(1) - near if self.inverted else near
 
 
-def _memory(index: int):
+def _memory(index: int) -> Callable[[], Memory]:
     return lambda: {"index": np.int64(index)}

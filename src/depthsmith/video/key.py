@@ -8,7 +8,7 @@ from pathlib import Path
 from depthsmith._version import __version__
 from depthsmith.errors import FilmError
 from depthsmith.pipeline import Predictor
-from depthsmith.runtime import OrtSession
+from depthsmith.runtime.session import OrtSession
 
 _HEAD_BYTES = 1 << 20
 

@@ -105,7 +105,9 @@ class StereoPainter:
         self._margins = _widest(settings, size.width)
         self._project: Callable[[StereoPair], PixelArray] | None = None
         if format in ("vr180", "fisheye180"):
-            self._project = self._projector(fov_deg, side)
+            self._project = self._projector(
+                "vr180" if format == "vr180" else "fisheye180", fov_deg, side
+            )
 
     def __repr__(self) -> str:
         """Tells all that the pictures depend on."""
