@@ -41,6 +41,7 @@ check: $(VENV)/.ready
 docs: $(VENV)/.ready
 	$(BIN)/python tools/cli_reference.py
 	$(BIN)/python tools/model_table.py
+	$(BIN)/python tools/api_reference.py
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m benchmarks

@@ -47,7 +47,7 @@ def commands() -> list[str]:
     return sorted(set(found))
 
 
-@pytest.mark.parametrize("tool", ["cli_reference.py", "model_table.py"])
+@pytest.mark.parametrize("tool", ["cli_reference.py", "model_table.py", "api_reference.py"])
 def test_generated_pages_are_fresh(tool):
     command = [sys.executable, str(ROOT / "tools" / tool), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
