@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 import skimage.data
@@ -15,7 +16,9 @@ from scipy import ndimage
 import depthsmith.stereo.compiled
 from depthsmith.errors import UsageError
 from depthsmith.stereo import (
+    ENDINGS,
     FILLS,
+    FORMATS,
     Scratch,
     StereoSettings,
     align_edges,
@@ -23,6 +26,7 @@ from depthsmith.stereo import (
     render_pair,
     sharpness,
     warp_view,
+    wiggle,
 )
 
 PHOTO = np.ascontiguousarray(skimage.data.chelsea()[:120, :200])
@@ -324,3 +328,43 @@ def test_works_where_nothing_can_be_kept():
         [sys.executable, "-c", code], check=False, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_map_enlarged_before_is_as_soft_as_one_enlarged_now():
+    """A photo's map comes at the photo's size; its softness is that of the network's."""
+    rgb = np.zeros((90, 300, 3), np.uint8)
+    rgb[:, 135:] = 200
+    small = np.zeros((9, 15), np.float32)
+    small[:, 7:] = 12
+    large = cv2.resize(small, (300, 90), interpolation=cv2.INTER_LINEAR)
+    for values, factor in ((small, None), (large, 20.0)):
+        aligned = align_edges(values, rgb, factor=factor)
+        # The first and last column of a ramp rise by half a step: too little to belong to it.
+        assert np.all(aligned[:, :135] <= 0.31) and np.all(aligned[:, 135:] >= 11.69)
+    unknown = align_edges(large, rgb)
+    assert ((unknown > 2) & (unknown < 10)).any()
+
+
+def test_wiggle_swings_about_the_convergence_plane():
+    """One bar before a wall: it moves from side to side, and the wall, on the plane, stays."""
+    rgb = np.full((40, 200, 3), 90, np.uint8)
+    rgb[:, 80:100] = (250, 20, 20)
+    disparity = np.zeros((40, 200), np.float32)
+    disparity[:, 80:100] = 24
+    frames = wiggle(rgb, disparity, steps=6, border="replicate")
+    assert len(frames) == 12
+    left_sides = [int(np.flatnonzero(f[20, :, 1] < 50)[0]) for f in frames]
+    assert left_sides[0] == 92 and left_sides[6] == 68  # the left eye, the right eye
+    assert left_sides[1:6] == left_sides[:6:-1]
+    assert sorted(left_sides[:7], reverse=True) == left_sides[:7]
+    pair = render_pair(rgb, disparity, border="scale")
+    scaled = wiggle(rgb, disparity, steps=1)
+    assert np.array_equal(scaled[0], pair.left) and np.array_equal(scaled[1], pair.right)
+    assert {f.shape for f in wiggle(rgb, disparity + 10, steps=2, border="crop")} == {(40, 190, 3)}
+    with pytest.raises(UsageError, match="step"):
+        wiggle(rgb, disparity, steps=0)
+
+
+def test_every_format_has_a_name():
+    special = {"vr180", "fisheye180", "left-right", "mpo", "rgbd", "wiggle"}
+    assert set(ENDINGS) == set(FORMATS) | special

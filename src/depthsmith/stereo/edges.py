@@ -54,6 +54,7 @@ def align_edges(
     rgb: PixelArray,
     *,
     align: Align = "auto",
+    factor: float | None = None,
     threads: int = 1,
     backend: Backend | None = None,
     scratch: Scratch | None = None,
@@ -71,6 +72,8 @@ def align_edges(
         rgb: ``(H, W, 3)`` uint8 or uint16.
         align: ``auto`` leaves a map of the picture's size alone if its edges are sharp
             (exact depth would lose 1 dB). For a film decide once, by `sharpness`.
+        factor: by which a map of the picture's size was enlarged before; None for not at all,
+            or by how much is not known.
         threads: that work on it, besides those of OpenCV.
         scratch: memory to work in, kept from frame to frame; the result then lies in it.
 
@@ -79,7 +82,7 @@ def align_edges(
     """
     height, width = rgb.shape[:2]
     rows, columns = disparity_px.shape
-    factor = max(width / columns, height / rows)
+    factor = max(width / columns, height / rows) * (factor or 1.0)
     enlarged = factor > 1.2
     if not enlarged:
         factor = SOFT_FACTOR

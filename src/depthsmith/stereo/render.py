@@ -21,6 +21,7 @@ def render_pair(
     settings: StereoSettings | None = None,
     *,
     align: Align = "auto",
+    factor: float | None = None,
     fill: str = "smooth",
     border: Border = "replicate",
     margins: Margins | None = None,
@@ -37,7 +38,8 @@ def render_pair(
             size or smaller, in pixels of the picture.
         settings: says which eyes are made and whether they are swapped; the rest of it has
             been at work in the disparity.
-        align: whether depth edges are put on colour edges, see `align_edges`.
+        align, factor: whether depth edges are put on colour edges, and how soft they are, see
+            `align_edges`.
         fill: name of a `Fill`.
         border: see `depthsmith.stereo.borders`.
         margins: widths of the border, where they must not depend on this picture.
@@ -54,16 +56,13 @@ def render_pair(
     """
     settings = settings or StereoSettings()
     height, width = rgb.shape[:2]
-    if disparity_px.shape[0] > height or disparity_px.shape[1] > width:
-        raise UsageError(
-            f"the depth map is {disparity_px.shape[0]}x{disparity_px.shape[1]}, "
-            f"larger than the picture of {height}x{width}"
-        )
+    check_size(disparity_px, rgb)
     how = find_fill(fill)
     scratch = scratch or Scratch()
     aligned = align_edges(
-        disparity_px, rgb, align=align, threads=threads, backend=backend, scratch=scratch
-    )
+        disparity_px, rgb, align=align, factor=factor, threads=threads, backend=backend,
+        scratch=scratch,
+    )  # fmt: skip
     if canvas is None:
         canvas = np.empty((height, 2 * width, 3), rgb.dtype)
     views = [
@@ -79,3 +78,16 @@ def render_pair(
         views = [treated.left, treated.right]
     left, right = reversed(views) if settings.swap else views
     return StereoPair(left, right)
+
+
+def check_size(disparity_px: FloatArray, rgb: PixelArray) -> None:
+    """Refuse a map that is larger than its picture.
+
+    Raises:
+        UsageError: if it is.
+    """
+    if disparity_px.shape[0] > rgb.shape[0] or disparity_px.shape[1] > rgb.shape[1]:
+        raise UsageError(
+            f"the depth map is {disparity_px.shape[0]}x{disparity_px.shape[1]}, "
+            f"larger than the picture of {rgb.shape[0]}x{rgb.shape[1]}"
+        )
