@@ -161,10 +161,19 @@ def _normalize(photo: NDArray[Any], spec: InputSpec) -> NDArray[Any]:
         return levels
     if spec.normalization == "none":
         return photo
-    unit = photo.astype(np.float64) / 255.0
+    if photo.dtype == np.uint8 and spec.dtype == "float32":
+        # The same numbers, looked up: a frame of a film has no time for float64.
+        table: NDArray[Any] = _unit(np.arange(256)[:, None].repeat(3, axis=1), spec)
+        return np.asarray(cv2.LUT(photo, table[None].astype(np.float32)))
+    return _unit(photo, spec)
+
+
+def _unit(levels: NDArray[Any], spec: InputSpec) -> NDArray[Any]:
+    unit = levels.astype(np.float64) / 255.0
     if spec.normalization == "zero_one":
         return unit
-    return (unit - IMAGENET_MEAN) / IMAGENET_STD
+    normalized: NDArray[Any] = (unit - IMAGENET_MEAN) / IMAGENET_STD
+    return normalized
 
 
 def _letterbox(rgb: ByteArray, network: Size, content: Size) -> Fitted:

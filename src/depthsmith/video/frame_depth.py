@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
+import cv2
+import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.depth.restore import restore
@@ -37,9 +39,21 @@ class Seen:
     memory: Callable[[], Memory]
 
     def full_size(self, values: FloatArray) -> FloatArray:
-        """``near`` or ``inverse``, or what was calculated from them, at the frame's size."""
+        """``near`` or ``inverse``, or what was calculated from them, at the frame's size.
+
+        As `depthsmith.depth.restore.restore`, to a 32nd of a pixel of ``values``: OpenCV's way
+        with aligned corners is three times as fast as the exact one.
+        """
         place = self.placement
-        return restore(values, replace(place, network=place.content, top=0, left=0))
+        (height, width), (rows, columns) = place.source, values.shape
+        if not place.align_corners or min(height, width) < 2:
+            return restore(values, replace(place, network=place.content, top=0, left=0))
+        steps = np.array([[(columns - 1) / (width - 1), 0, 0], [0, (rows - 1) / (height - 1), 0]])
+        restored: FloatArray = cv2.warpAffine(
+            values, steps, (width, height), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+            borderMode=cv2.BORDER_REPLICATE,
+        )  # fmt: skip
+        return restored
 
 
 class Threads(Protocol):
