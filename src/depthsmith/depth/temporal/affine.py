@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from depthsmith.depth.temporal.values import Affine as Freedom
 from depthsmith.types import FloatArray
 
-_ROUNDS = 4
+_ROUNDS = 3
 _LEAST_WEIGHT = 60.0
 """Fewer pixels than this say nothing."""
 
@@ -98,13 +98,13 @@ def _weighted(
     noise: float,
     expected_scale: float,
 ) -> Affine:
-    x_mean, y_mean = float(w @ x) / total, float(w @ y) / total
+    # Sums, not BLAS products, which differ with the number of threads.
+    x_mean, y_mean = float((w * x).sum()) / total, float((w * y).sum()) / total
     if freedom == "scale":
-        xx, yy, xy = float(w @ (x * x)), float(w @ (y * y)), float(w @ (x * y))
+        xx, yy, xy = (float((w * a * b).sum()) for a, b in ((x, x), (y, y), (x, y)))
         return Affine(_deming(xx, yy, xy, noise, expected_scale), 0.0)
     dx, dy = x - x_mean, y - y_mean
-    weighted = w * dx
-    xx, yy, xy = float(weighted @ dx), float(w @ (dy * dy)), float(weighted @ dy)
+    xx, yy, xy = (float((w * a * b).sum()) for a, b in ((dx, dx), (dy, dy), (dx, dy)))
     scale = _deming(xx, yy, xy, noise, expected_scale)
     return Affine(scale, y_mean - scale * x_mean)
 

@@ -40,45 +40,59 @@ class Link:
 
     Attributes:
         back: from this frame to the one before.
-        ahead: from the one before to this.
+        ahead: from the one before to this; None where only the past counts.
         camera: motion of the whole picture.
     """
 
     back: Field
-    ahead: Field
+    ahead: Field | None
     camera: CameraMotion
 
 
-def link(gray: ByteArray, previous: ByteArray, preset: int) -> Link:
+def link(gray: ByteArray, previous: ByteArray, preset: int, *, ahead: bool) -> Link:
     """Flow in both directions, and where the two agree with each other and the pictures."""
     before = match_exposure(previous, gray)
-    back, ahead = dense(gray, before, preset), dense(before, gray, preset)
+    there, here = dense(gray, before, preset), dense(before, gray, preset)
     return Link(
-        _field(back, ahead, gray, before),
-        _field(ahead, back, before, gray),
-        camera_motion(back),
+        _field(there, here, gray, before),
+        _field(here, there, before, gray) if ahead else None,
+        camera_motion(there),
     )
 
 
 def _field(flow: FloatArray, other: FloatArray, gray: ByteArray, target: ByteArray) -> Field:
     height, width = gray.shape
     where = grid(height, width) + flow
-    returned = sample(other, where)
-    away = np.square(flow + returned).sum(axis=2)
-    length = np.square(flow).sum(axis=2)
+    u, v = cv2.split(flow)
+    away = _square_length(*cv2.split(sample(other, where) + flow))
     # Sundaram et al. 2010: a share of the length may be lost, and half a pixel.
-    trust = np.exp(-away / (0.02 * length + 0.3))
-    x, y = where[..., 0], where[..., 1]
-    trust *= (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
-    found = sample(cv2.GaussianBlur(target, (3, 3), 0), where).astype(np.float32)
-    ours = cv2.GaussianBlur(gray, (3, 3), 0).astype(np.float32)
-    contrast = cv2.morphologyEx(gray, cv2.MORPH_GRADIENT, _AROUND[:3, :3])
-    trust *= np.exp(-np.square((found - ours) / (8.0 + 0.2 * contrast)))
-    jump = cv2.dilate(flow, _AROUND) - cv2.erode(flow, _AROUND)
-    calm = np.exp(-np.square(jump).sum(axis=2) / 0.5)
-    return Field(flow, trust.astype(np.float32), calm.astype(np.float32))
+    doubt = away / (_square_length(u, v) * np.float32(0.02) + np.float32(0.3))
+    smooth, theirs = (cv2.blur(picture, (3, 3)) for picture in (gray, target))
+    differs = cv2.absdiff(sample(theirs, where), smooth).astype(np.float32)
+    contrast = cv2.dilate(gray, _AROUND[:3, :3]) - cv2.erode(gray, _AROUND[:3, :3])
+    differs /= contrast * np.float32(0.2) + np.float32(8.0)
+    np.square(differs, out=differs)
+    doubt += differs
+    np.negative(doubt, out=doubt)
+    trust = cv2.exp(doubt)
+    inside = cv2.inRange(where, (-0.5, -0.5, 0, 0), (width - 0.5, height - 0.5, 0, 0))
+    trust *= inside > 0
+    jump = _square_length(*(cv2.dilate(f, _AROUND) - cv2.erode(f, _AROUND) for f in (u, v)))
+    calm = cv2.exp(jump * np.float32(-2.0))
+    return Field(flow, trust, calm)
 
 
-def sample(values: FloatArray, where: FloatArray, interpolation: int = cv2.INTER_LINEAR):  # type: ignore[no-untyped-def]
+def _square_length(u: FloatArray, v: FloatArray) -> FloatArray:
+    square = u * u
+    square += v * v
+    return square
+
+
+def sample(
+    values: FloatArray, where: FloatArray, interpolation: int = cv2.INTER_LINEAR
+) -> FloatArray:
     """Values at ``where`` ``(h, w, 2)``, pixels ``x, y``; the border goes on outside."""
-    return cv2.remap(values, where, None, interpolation, borderMode=cv2.BORDER_REPLICATE)
+    found: FloatArray = cv2.remap(
+        values, where, None, interpolation, borderMode=cv2.BORDER_REPLICATE
+    )
+    return found

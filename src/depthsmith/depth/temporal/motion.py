@@ -10,13 +10,14 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from depthsmith.types import ByteArray, FloatArray
 
-_LONG_SIDE = 260
-_COARSE_SIDE = 120
 _LEAST_SIDE = 16
 """Below this DIS has no room for its patches."""
+
+_STILL_PX = 0.05
 
 
 @dataclass(frozen=True)
@@ -32,48 +33,52 @@ class CameraMotion:
     zoom: float = 0.0
 
 
-def brightness(guide: ByteArray, long_side: int = _LONG_SIDE) -> ByteArray:
-    """Gray at the resolution that flow is computed in, uint8."""
+def brightness(guide: ByteArray, long_side: int) -> ByteArray:
+    """Gray at the resolution that flow is computed in, uint8.
+
+    That is the guide's, divided by the whole number that brings it nearest to ``long_side``.
+    """
     height, width = guide.shape[:2]
-    share = min(1.0, long_side / max(height, width))
-    size = (max(1, round(width * share)), max(1, round(height * share)))
+    divisor = max(1, round(max(height, width) / long_side))
     small = guide
-    if size != (width, height):
+    if divisor > 1:
+        size = (max(1, width // divisor), max(1, height // divisor))
         small = cv2.resize(guide, size, interpolation=cv2.INTER_AREA)
     gray: ByteArray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)
     return gray
 
 
 def coarse_motion(gray: ByteArray, previous: ByteArray) -> CameraMotion:
-    """Camera motion between two frames, from flow at a small size."""
-    share = min(1.0, _COARSE_SIDE / max(gray.shape))
-    size = (max(1, round(gray.shape[1] * share)), max(1, round(gray.shape[0] * share)))
-    if min(size) < _LEAST_SIDE:
-        return CameraMotion()
-    small, before = (cv2.resize(g, size, interpolation=cv2.INTER_AREA) for g in (gray, previous))
-    return camera_motion(dense(small, match_exposure(before, small)))
+    """Camera motion between two frames, without anything else."""
+    preset = cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST
+    return camera_motion(dense(gray, match_exposure(previous, gray), preset))
 
 
-def dense(gray: ByteArray, other: ByteArray, preset: int | None = None) -> FloatArray:
+def dense(gray: ByteArray, other: ByteArray, preset: int) -> FloatArray:
     """Flow ``(h, w, 2)`` float32 from one picture to another of the same exposure, pixels."""
     height, width = gray.shape
     if min(height, width) < _LEAST_SIDE:
         return np.zeros((height, width, 2), np.float32)
-    chosen = cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST if preset is None else preset
-    flow: FloatArray = cv2.DISOpticalFlow.create(chosen).calc(gray, other, None)
+    flow: FloatArray = cv2.DISOpticalFlow.create(preset).calc(gray, other, None)
     return flow
 
 
 def match_exposure(gray: ByteArray, reference: ByteArray) -> ByteArray:
-    """Brightness scaled and shifted to the quartiles of another picture's."""
-    ours, theirs = (np.percentile(g[::2, ::2], (10.0, 50.0, 90.0)) for g in (gray, reference))
-    if np.abs(ours - theirs).max() <= 2.0:
+    """Brightness scaled and shifted to another picture's."""
+    ours, theirs = _levels(gray), _levels(reference)
+    if np.abs(ours - theirs).max() <= 2:
         return gray
-    gain = float(np.clip((theirs[2] - theirs[0]) / max(ours[2] - ours[0], 1.0), 0.25, 4.0))
+    gain = float(np.clip((theirs[2] - theirs[0]) / max(ours[2] - ours[0], 1), 0.25, 4.0))
     levels = np.arange(256) * gain + (theirs[1] - gain * ours[1])
     table = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
     matched: ByteArray = cv2.LUT(gray, table)
     return matched
+
+
+def _levels(gray: ByteArray) -> NDArray[np.intp]:
+    """Percentiles 10, 50 and 90 of brightness."""
+    counts = np.cumsum(np.bincount(gray.ravel(), minlength=256))
+    return np.searchsorted(counts, np.array([0.1, 0.5, 0.9]) * gray.size)
 
 
 def camera_motion(flow: FloatArray) -> CameraMotion:
@@ -88,7 +93,7 @@ def camera_motion(flow: FloatArray) -> CameraMotion:
     y = rows.ravel() - (height - 1) / 2.0
     x = columns.ravel() - (width - 1) / 2.0
     speed = np.hypot(u, v)
-    if float(np.percentile(speed, 40.0)) < 0.05:
+    if float(np.percentile(speed, 40.0)) < _STILL_PX:
         return CameraMotion()
     shift_u, shift_v = float(np.median(u)), float(np.median(v))
     reach = np.hypot(x, y)

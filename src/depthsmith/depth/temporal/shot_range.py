@@ -26,7 +26,7 @@ _LEAST_CONTRAST = 3.0
 _RATE_PER_S = 0.3
 """Most that the range follows a moving camera: a time constant of about three seconds."""
 
-_SAMPLES = 8192
+_SAMPLES = 4096
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,20 @@ def near_of(inverse: FloatArray, shot: ShotRange) -> FloatArray:
     wide = shot.high - shot.low
     if not wide > 1e-12 * max(abs(shot.low), abs(shot.high)):
         return np.zeros_like(inverse)
-    near = (inverse - np.float32(shot.low)) * np.float32(1.0 / wide)
-    one = np.float32(1.0)
-    above = np.maximum(near - _KNEE_HIGH, 0.0) * (one / (one - _KNEE_HIGH))
-    below = np.maximum(_KNEE_LOW - near, 0.0) * (one / _KNEE_LOW)
+    near = inverse * np.float32(1.0 / wide)
+    near -= np.float32(shot.low / wide)
+    above = np.maximum(near, _KNEE_HIGH)
+    below = np.minimum(near, _KNEE_LOW)
     np.clip(near, _KNEE_LOW, _KNEE_HIGH, out=near)
-    near += (one - _KNEE_HIGH) * (above / (one + above))
-    near -= _KNEE_LOW * (below / (one + below))
+    near += _beyond(above, _KNEE_HIGH, np.float32(1.0) - _KNEE_HIGH)
+    near += _beyond(below, _KNEE_LOW, -_KNEE_LOW)
     return np.clip(near, 0.0, 1.0, out=near)
+
+
+def _beyond(values: FloatArray, knee: np.float32, room: np.float32) -> FloatArray:
+    """How far into the ``room`` beyond a knee values come: ``x * room / (x + room)``."""
+    values -= knee
+    below_one = values + room
+    values *= room
+    values /= below_one
+    return values

@@ -11,7 +11,10 @@ from depthsmith.depth.temporal.link import Field, sample
 from depthsmith.depth.temporal.motion import grid
 from depthsmith.types import FloatArray
 
-_AROUND = np.ones((5, 5), np.uint8)
+_AROUND = np.ones((3, 3), np.uint8)
+
+_TOLERANCE = 0.05
+"""Share of the range beyond which a difference is no error of a network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +33,29 @@ class Belief:
 def carried(belief: Belief, field: Field, interpolation: int) -> Belief:
     """A belief about one frame, brought to the frame that ``field`` starts from."""
     height, width = belief.depth.shape
-    low, wide = field.trust.shape
-    flow = cv2.resize(field.flow, (width, height), interpolation=cv2.INTER_LINEAR)
-    flow *= np.float32([width / wide, height / low])
-    depth = sample(belief.depth, grid(height, width) + flow, interpolation)
-    count = sample(belief.count, grid(low, wide) + field.flow) * field.trust
-    return Belief(depth, count)
+    low, across = field.trust.shape
+    where = _up(field.flow * np.array([width / across, height / low], np.float32), belief.depth)
+    where += grid(height, width)
+    count = sample(belief.count, grid(low, across) + field.flow)
+    count *= field.trust
+    return Belief(sample(belief.depth, where, interpolation), count)
 
 
-def blend(now: Belief, past: Belief, calm: FloatArray, wide: float, limit: float) -> Belief:
+@dataclass(frozen=True)
+class Limits:
+    """What is believed.
+
+    Attributes:
+        evidence: most frames' worth that are kept.
+        contour: difference at a contour of depth that may be an error of the network, as a
+            share of its height.
+    """
+
+    evidence: float
+    contour: float
+
+
+def blend(now: Belief, past: Belief, calm: FloatArray, wide: float, limits: Limits) -> Belief:
     """Two beliefs about one frame as one.
 
     The difference is taken apart. Its low-frequency base is believed wherever the
@@ -51,43 +68,54 @@ def blend(now: Belief, past: Belief, calm: FloatArray, wide: float, limit: float
         past: the other, carried to this frame.
         calm: `Field.calm`.
         wide: range of depth in the picture, the unit of tolerances.
-        limit: most frames' worth of evidence that are kept.
+        limits: see there.
     """
-    height, width = now.depth.shape
-    low, across = now.count.shape
-    differs = past.depth - now.depth
-    small = cv2.resize(differs, (across, low), interpolation=cv2.INTER_AREA)
-    base, gain = _base(small, past.count, now.count, wide)
-    full = cv2.resize(base, (width, height), interpolation=cv2.INTER_LINEAR)
-    rest = differs - full
-    small_now = cv2.resize(now.depth, (across, low), interpolation=cv2.INTER_AREA)
-    local = cv2.dilate(small_now, _AROUND) - cv2.erode(small_now, _AROUND)
-    bound = np.float32(0.03 * wide) + np.float32(0.6) * local * calm
-    bound = cv2.resize(bound, (width, height), interpolation=cv2.INTER_LINEAR)
-    alike = np.exp(-np.square(rest / bound))
-    count = cv2.resize(past.count, (width, height), interpolation=cv2.INTER_LINEAR) * alike
-    mine = cv2.resize(now.count, (width, height), interpolation=cv2.INTER_LINEAR)
-    given = cv2.resize(base * gain, (width, height), interpolation=cv2.INTER_LINEAR)
-    depth = now.depth + given + rest * (count / (count + mine))
-    kept = cv2.resize(count, (across, low), interpolation=cv2.INTER_AREA) + now.count
-    return Belief(depth, np.minimum(kept, np.float32(limit)))
+    rest = past.depth - now.depth
+    base, given = _base(_down(rest, calm), past.count, now.count, wide)
+    rest -= _up(base, rest)
+    # Where nothing changes its motion, contours of depth may wander as networks make them.
+    small = _down(now.depth, calm)
+    bound = cv2.dilate(small, _AROUND) - cv2.erode(small, _AROUND)
+    bound *= calm
+    bound *= np.float32(limits.contour)
+    bound += np.float32(_TOLERANCE * wide)
+    alike = rest * _up(1.0 / bound, rest)
+    np.square(alike, out=alike)
+    np.subtract(np.float32(1.0), alike, out=alike)
+    np.maximum(alike, np.float32(0.0), out=alike)
+    alike *= alike  # Tukey's weight
+    alike *= _up(past.count * calm, rest)
+    count = _down(alike, calm)
+    count += now.count
+    alike /= alike + _up(now.count, rest)
+    rest *= alike
+    rest += _up(given, rest)
+    rest += now.depth
+    return Belief(rest, np.minimum(count, np.float32(limits.evidence), out=count))
 
 
 def _base(
     differs: FloatArray, past: FloatArray, now: FloatArray, wide: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Low-frequency part of a difference and how far the past is to be believed there."""
+    """Low-frequency part of a difference, and as much of it as the past is believed."""
     low, across = differs.shape
     size = (max(1, across // 4), max(1, low // 4))
     bounded = np.clip(differs, -0.1 * wide, 0.1 * wide)
-    cells = [
-        cv2.resize(part, size, interpolation=cv2.INTER_AREA)
-        for part in (past * bounded, past, now)
-    ]
+    bounded *= past
+    cells = [cv2.resize(part, size, interpolation=cv2.INTER_AREA) for part in (bounded, past, now)]
     total, weight, mine = (cv2.blur(part, (7, 7)) for part in cells)
     base = total / (weight + np.float32(1e-3))
-    gain = weight / (weight + mine)
-    return (
-        cv2.resize(base, (across, low), interpolation=cv2.INTER_LINEAR),
-        cv2.resize(gain, (across, low), interpolation=cv2.INTER_LINEAR),
-    )
+    given = base * (weight / (weight + mine))
+    return _up(base, differs), _up(given, differs)
+
+
+def _up(values: FloatArray, like: FloatArray) -> FloatArray:
+    height, width = like.shape[:2]
+    larger: FloatArray = cv2.resize(values, (width, height), interpolation=cv2.INTER_LINEAR)
+    return larger
+
+
+def _down(values: FloatArray, like: FloatArray) -> FloatArray:
+    height, width = like.shape[:2]
+    smaller: FloatArray = cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)
+    return smaller

@@ -19,7 +19,7 @@ from depthsmith.depth.temporal.affine import IDENTITY, Affine, fit, match_quanti
 from depthsmith.depth.temporal.link import Link, link, sample
 from depthsmith.depth.temporal.motion import CameraMotion, brightness, coarse_motion, grid
 from depthsmith.depth.temporal.shot_range import ShotRange, Span, follow, measure, near_of
-from depthsmith.depth.temporal.smooth import Belief, blend, carried
+from depthsmith.depth.temporal.smooth import Belief, Limits, blend, carried
 from depthsmith.depth.temporal.values import (
     BLOCK,
     DepthSample,
@@ -32,17 +32,29 @@ from depthsmith.types import ByteArray, FloatArray
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a mode does."""
+    """What a mode does.
+
+    Attributes:
+        preset: of DIS.
+        long_side: of the pictures that flow is computed on, about.
+        two_sided: whether the frames after count too, where they may be looked at.
+        interpolation: of depth carried along.
+        limits: of belief.
+    """
 
     preset: int
+    long_side: int
     two_sided: bool
     interpolation: int
-    limit: float
+    limits: Limits
 
 
+_ULTRAFAST, _FAST = cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST, cv2.DISOPTICAL_FLOW_PRESET_FAST
 RECIPES = {
-    "fast": Recipe(cv2.DISOPTICAL_FLOW_PRESET_ULTRAFAST, False, cv2.INTER_LINEAR, 6.0),
-    "quality": Recipe(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM, True, cv2.INTER_LINEAR, 6.0),
+    "off": Recipe(_ULTRAFAST, 130, False, cv2.INTER_LINEAR, Limits(0.0, 0.0)),
+    "fast": Recipe(_ULTRAFAST, 260, False, cv2.INTER_LINEAR, Limits(6.0, 0.3)),
+    # Linear interpolation of what was interpolated before softens contours.
+    "quality": Recipe(_FAST, 260, True, cv2.INTER_CUBIC, Limits(6.0, 0.7)),
 }
 
 
@@ -77,12 +89,17 @@ class Stabilizer:
 
     def __init__(self, settings: SteadySettings, state: State | None = None) -> None:
         self._settings = settings
-        self._recipe = RECIPES.get(settings.mode)
+        self._recipe = RECIPES[settings.mode]
         self._state = state
         self._waiting: deque[_Frame] = deque()
         self._newest: tuple[int, ByteArray, float, FloatArray | None] | None = None
         if state is not None:
-            self._newest = (state.index, brightness(state.guide), state.time_s, None)
+            self._newest = (
+                state.index,
+                brightness(state.guide, self._recipe.long_side),
+                state.time_s,
+                None,
+            )
         self._from_ahead: dict[int, Belief] = {}
 
     def push(self, sample: DepthSample) -> list[SteadyDepth]:
@@ -104,18 +121,19 @@ class Stabilizer:
 
     def _examined(self, sample: DepthSample, inverse: FloatArray) -> _Frame:
         settings, recipe, before = self._settings, self._recipe, self._newest
-        gray = brightness(sample.guide)
+        gray = brightness(sample.guide, recipe.long_side)
         small = cv2.resize(inverse, gray.shape[::-1], interpolation=cv2.INTER_AREA)
         span = measure(inverse, sample.guide, settings.low_percentile, settings.high_percentile)
         if before is None or sample.cut:
             return _Frame(sample, inverse, gray, small, span, CameraMotion(), 0.0)
         step_s = min(max(sample.time_s - before[2], 0.0), 0.2)
-        if recipe is None:
+        if settings.mode == "off":
             camera = coarse_motion(gray, before[1])
             return _Frame(sample, inverse, gray, small, span, camera, step_s)
-        joined = link(gray, before[1], recipe.preset)
+        two_sided = recipe.two_sided and not settings.live
+        joined = link(gray, before[1], recipe.preset, ahead=two_sided)
         step = None
-        if before[3] is not None and recipe.two_sided and not settings.live:
+        if before[3] is not None and not settings.live:
             step = _step(small, before[3], joined, settings)
         return _Frame(sample, inverse, gray, small, span, joined.camera, step_s, joined, step)
 
@@ -182,7 +200,7 @@ class Stabilizer:
         self, ahead: list[_Frame], state: State | None
     ) -> tuple[Affine, Belief | None, FloatArray]:
         frame, recipe = ahead[0], self._recipe
-        if recipe is None:
+        if self._settings.mode == "off":
             return IDENTITY, None, frame.inverse
         now = Belief(frame.inverse, np.ones_like(frame.small))
         both = now
@@ -196,10 +214,10 @@ class Stabilizer:
         past = _mapped(past, drift)
         wide = affine.scale * (frame.span.high - frame.span.low)
         calm = frame.link.back.calm
-        forward = blend(_mapped(now, affine), past, calm, wide, recipe.limit)
+        forward = blend(_mapped(now, affine), past, calm, wide, recipe.limits)
         if both is now:
             return affine, forward, forward.depth
-        out = blend(_mapped(both, affine), past, calm, wide, recipe.limit)
+        out = blend(_mapped(both, affine), past, calm, wide, recipe.limits)
         return affine, forward, out.depth
 
     def _aligned(
@@ -212,7 +230,7 @@ class Stabilizer:
         values = cv2.resize(both.depth, size, interpolation=cv2.INTER_AREA)
         target = cv2.resize(past.depth, size, interpolation=cv2.INTER_AREA)
         found = fit(
-            values[::2, ::2], target[::2, ::2], frame.link.back.trust[::2, ::2], freedom,
+            values[::3, ::3], target[::3, ::3], frame.link.back.trust[::3, ::3], freedom,
             noise=1.0 if both.count.max() > 1.5 else 1.0 / max(float(past.count.mean()), 1.0),
             expected_scale=state.scale,
         )  # fmt: skip
@@ -235,10 +253,11 @@ class Stabilizer:
             if after.sample.index < end:
                 self._from_ahead[after.sample.index] = belief
             assert after.link is not None and after.step is not None
+            assert after.link.ahead is not None
             later = carried(_mapped(belief, after.step), after.link.ahead, recipe.interpolation)
             now = Belief(frame.inverse, np.ones_like(frame.small))
             wide = frame.span.high - frame.span.low
-            belief = blend(now, later, after.link.ahead.calm, wide, recipe.limit)
+            belief = blend(now, later, after.link.ahead.calm, wide, recipe.limits)
         return belief
 
 
@@ -251,7 +270,7 @@ def _step(small: FloatArray, before: FloatArray, joined: Link, settings: SteadyS
     back = joined.back
     height, width = small.shape
     target = sample(before, grid(height, width) + back.flow)
-    found = fit(small[::2, ::2], target[::2, ::2], back.trust[::2, ::2], settings.affine)
+    found = fit(small[::3, ::3], target[::3, ::3], back.trust[::3, ::3], settings.affine)
     return match_quantiles(small, before, settings.affine) if found is None else found
 
 
