@@ -46,6 +46,7 @@ class Decoder:
         self.at_end = False
         self._group: list[Any] = []
         self._sound = False  # whether a frame that others can refer to has been seen
+        self._suspect: int | None = None  # time of a packet that has been reported
 
     def close(self) -> None:
         """Close the file."""
@@ -119,6 +120,9 @@ class Decoder:
 
         found: list[Any] = []
         self._sound = self._sound or bool(packet.is_keyframe)
+        if packet.is_corrupt:  # says the container; the codec may know how to go on
+            self._suspect = packet.pts
+            self._report(packet.pts, "its data is incomplete")
         try:
             frames = context.decode(packet if packet.size else None)
         except EOFError:
@@ -128,7 +132,7 @@ class Decoder:
             return [None]
         for frame in frames:
             frame.time_base = self._info.time_base
-            if frame.is_corrupt:
+            if frame.is_corrupt and (frame.pts is None or frame.pts != self._suspect):
                 self._report(frame.pts, "its data is damaged")
             found.append(None if frame.is_corrupt else frame)
         return found

@@ -191,7 +191,9 @@ def _describe(path: Path, container: Any, stream: Any, frame: Any) -> FilmInfo:
         notes.append("transparency is ignored")
     rate = stream.average_rate or stream.guessed_rate or stream.base_rate
     duration = duration_of(container, stream)
-    count = stream.frames or (round(duration * rate) if duration and rate else None)
+    count = stream.frames or None
+    if duration and rate and (count is None or duration * rate < 0.98 * count):
+        count = round(duration * rate)  # not declared, or an edit list leaves many out
     color = _color(frame, context, side)
     if "DOVI_RPU_BUFFER" in side and color.transfer not in (16, 18) and color.matrix != 1:
         notes.append("Dolby Vision without an HDR10 base; colours will be wrong")

@@ -21,9 +21,10 @@ _BACK_SECONDS = (0, 5, 60)
 
 
 class FilmReader:
-    """Iterate over a film's frames once. A context manager; closes when iteration stops.
+    """Iterate over a film's frames. A context manager; closes when iteration stops.
 
     Times are the file's, one for one, and increase. Damaged frames are left out and counted.
+    The first frame of each part is marked as a cut.
     A film that ends before its declared end gives what there is. Memory does not grow with
     the film.
 
@@ -128,11 +129,11 @@ class FilmReader:
                 if (start - pts) * self.info.time_base > _SEEK_SECONDS and self._may_seek(decoder):
                     frames = self._approach(decoder, start)
                 continue
-            begun = True
             if index >= self._skip:
                 rgb, deep = self._pictures(frame)
                 del frame
-                yield FilmFrame(index, pts, duration, rgb, deep)
+                yield FilmFrame(index, pts, duration, rgb, deep, cut=not begun)
+            begun = True
             index += 1
         self._check_begun(begun, number)
         self._check_end(decoder)

@@ -31,7 +31,7 @@ def with_cuts(frames: Iterable[FilmFrame], *, live: bool = False) -> Iterator[Fi
 
     Frames come out in order and unchanged otherwise, `LOOK_AHEAD` frames late. The first frame
     after black is a cut if it shows something else than before the black, or if the black
-    lasts longer than `MEMORY`. Dissolves are no cuts.
+    lasts longer than `MEMORY`. Dissolves are no cuts. Frames that are marked stay so.
 
     A run that starts `MEMORY` frames earlier marks a frame as a run from the start does.
 
@@ -50,12 +50,16 @@ def with_cuts(frames: Iterable[FilmFrame], *, live: bool = False) -> Iterator[Fi
         waiting.append(frame)
         if len(waiting) > ahead:
             cut = first or _View(window, len(window) - 1 - ahead).is_cut()
-            yield replace(waiting.popleft(), cut=cut)
+            yield _marked(waiting.popleft(), cut)
             first = False
     while waiting:
         cut = first or _View(window, len(window) - len(waiting)).is_cut()
-        yield replace(waiting.popleft(), cut=cut)
+        yield _marked(waiting.popleft(), cut)
         first = False
+
+
+def _marked(frame: FilmFrame, cut: bool) -> FilmFrame:
+    return replace(frame, cut=True) if cut and not frame.cut else frame
 
 
 class _Jumps:
