@@ -14,7 +14,7 @@ from skimage import data
 from torch.nn import functional
 
 from depthsmith.contract import InputSpec, SizeRule
-from depthsmith.depth.fit import fit, official_size, restore, restore_mask, to_input
+from depthsmith.depth.fit import fit, fit_by_area, official_size, restore, restore_mask, to_input
 from depthsmith.errors import ModelError, UsageError
 from depthsmith.types import Placement, Size
 from upstream import install_torchvision_stand_in
@@ -292,7 +292,7 @@ def test_memory_of_fitting_a_large_photo() -> None:
         from pathlib import Path
         import numpy as np
         from depthsmith.contract import SizeRule
-        from depthsmith.depth.fit import fit, restore
+        from depthsmith.depth.fit import fit, fit_by_area, restore
         def peak():
             status = Path("/proc/self/status").read_text()
             return int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) / 1024
@@ -309,3 +309,25 @@ def test_memory_of_fitting_a_large_photo() -> None:
     fitting, restoring = map(float, done.stdout.split())
     assert 4096 * 1036 * 24 / 2**20 <= fitting <= 300
     assert restoring <= 300  # the map itself is 128 MB
+
+
+@pytest.mark.parametrize(("height", "width"), [(1080, 1920), (720, 1280), (721, 1281), (90, 160)])
+def test_frames_are_fitted_by_area(height: int, width: int) -> None:
+    """Against the integral over each pixel, in float64."""
+    rgb = np.random.default_rng(3).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    rgb = cv2.blur(rgb, (5, 5))
+    fitted = fit_by_area(rgb, "da3", SizeRule(None, None), 140)
+    network = fitted.placement.network
+    assert network == official_size(Size(height, width), "da3", 140)
+
+    def shares(old: int, new: int) -> np.ndarray:
+        edges = np.arange(new + 1) * old / new
+        pixels = np.arange(old)
+        ends = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
+        return np.clip(ends, 0, 1) * new / old
+
+    mean = np.einsum("ij,jkc->ikc", shares(height, network.height), rgb.astype(float))
+    mean = np.einsum("ij,kjc->kic", shares(width, network.width), mean)
+    difference = np.abs(fitted.pixels - mean)
+    assert difference.max() < 3.0
+    assert difference.mean() < 0.6  # rounding alone is 0.25

@@ -109,7 +109,8 @@ def fit_by_area(
     """
     source = Size(*rgb.shape[:2])
     placement = _official_placement(source, preprocessing, rule, resolution)
-    return Fitted(_area_or_cubic(rgb, placement.network), placement)
+    network = placement.network
+    return Fitted(_area_or_cubic(rgb, network), placement)
 
 
 def _official_placement(
