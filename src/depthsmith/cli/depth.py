@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
 from depthsmith.cli import console
 from depthsmith.cli.options import (
     AllowLicense,
+    AllowTruncated,
     Family,
+    Fit,
+    FocalPx,
+    Fov,
     Kind,
+    MaxPixels,
     Model,
     Normalization,
     Provider,
+    Recursive,
+    Resolution,
+    SkipExisting,
     Threads,
 )
-
-if TYPE_CHECKING:
-    from depthsmith.depth_files import Maker
+from depthsmith.cli.photos import Done, run_photos
 
 FormatChoice = Literal["png16", "png8", "npy", "npz", "exr", "pfm", "tiff"]
 AsChoice = Literal["near", "inverse-depth", "depth", "depth-m", "raw"]
-FitChoice = Literal["official", "letterbox", "stretch"]
 ColormapChoice = Literal[
     "gray", "inferno", "magma", "plasma", "viridis", "turbo", "jet", "bone", "spectral"
 ]
@@ -68,57 +73,20 @@ def depth(
     side_by_side: Annotated[
         bool, typer.Option("--side-by-side", help="The photo and its depth in one picture.")
     ] = False,
-    fit: Annotated[
-        Optional[FitChoice],  # noqa: UP045
-        typer.Option(
-            "--fit",
-            help="official: resize as the model's authors do (default for files of free size); "
-            "letterbox: keep the aspect ratio and pad (default for fixed sizes); stretch.",
-        ),
-    ] = None,
-    resolution: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            "--resolution",
-            min=14,
-            metavar="N",
-            help="Side of the network's input in pixels; larger is finer and slower. "
-            "By default the model's own (518 or 504).",
-        ),
-    ] = None,
-    focal_px: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            "--focal-px", metavar="PX", help="Focal length in pixels of the photo, for metres."
-        ),
-    ] = None,
-    fov: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            "--fov", metavar="DEG", help="Horizontal field of view instead of --focal-px."
-        ),
-    ] = None,
+    fit: Fit = None,
+    resolution: Resolution = None,
+    focal_px: FocalPx = None,
+    fov: Fov = None,
     provider: Provider = "auto",
     threads: Threads = None,
-    recursive: Annotated[
-        bool, typer.Option("--recursive", "-r", help="Look into the folders of folders.")
-    ] = False,
-    skip_existing: Annotated[
-        bool, typer.Option("--skip-existing", help="Leave out photos that have their output.")
-    ] = False,
+    recursive: Recursive = False,
+    skip_existing: SkipExisting = False,
     allow_license: AllowLicense = None,
     kind: Kind = None,
     normalization: Normalization = None,
     family: Family = None,
-    max_pixels: Annotated[
-        int,
-        typer.Option(
-            "--max-pixels", min=0, metavar="N", help="Refuse larger pictures; 0 for no limit."
-        ),
-    ] = 200_000_000,
-    allow_truncated: Annotated[
-        bool, typer.Option("--allow-truncated", help="Take what there is of a truncated photo.")
-    ] = False,
+    max_pixels: MaxPixels = 200_000_000,
+    allow_truncated: AllowTruncated = False,
 ) -> int:
     """Make depth maps of photos.
 
@@ -159,35 +127,10 @@ def depth(
         announce=console.note,
     )
     reading = Reading(max_pixels or None, allow_truncated)
-    return _run(Maker(plan, predictor, wanted, look, reading))
+    maker = Maker(plan, predictor, wanted, look, reading)
+    jobs = plan.jobs
 
+    def make(number: int) -> Done:
+        return Done((jobs[number].target,), maker.make(jobs[number]))
 
-def _run(maker: Maker) -> int:
-    """Every job; returns the exit code of the first that failed."""
-    from depthsmith.errors import DepthsmithError, InputError, ModelError, UsageError
-
-    jobs = maker.plan.jobs
-    failures: list[DepthsmithError] = []
-    try:
-        with console.progress(jobs[0].photo.name, len(jobs)) as advance:
-            for job, next_job in zip(jobs, [*jobs[1:], None], strict=True):
-                try:
-                    notes = maker.make(job)
-                except ModelError:
-                    raise  # every photo would fail in the same way
-                except (InputError, UsageError) as error:
-                    if len(jobs) == 1:
-                        raise
-                    failures.append(error)
-                else:
-                    for text in notes:
-                        console.note(f"{job.photo}: {text}")
-                    console.say(str(job.target))
-                advance(next_job.photo.name if next_job else "")
-    finally:  # also when the rest is given up
-        for failure in failures:
-            console.error(str(failure))
-    if not failures:
-        return 0
-    console.error(f"{len(failures)} of {len(jobs)} photos failed")
-    return failures[0].exit_code
+    return run_photos([job.photo for job in jobs], make)

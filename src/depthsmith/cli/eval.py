@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 import typer
 
 from depthsmith.cli import console
-from depthsmith.cli.depth import FitChoice
 from depthsmith.cli.options import (
     AllowLicense,
     Family,
+    FitChoice,
     Json,
     KindChoice,
     Normalization,

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 VERBS: dict[str, str] = {
     "depth": "Make depth maps of photos.",
+    "stereo": "Make 3D pictures of photos.",
     "export": "Build a verified ONNX file from official weights.",
     "verify": "Check what a depth ONNX file really does.",
     "eval": "Score a model against photos with measured depth.",

@@ -11,6 +11,7 @@ ProviderChoice = Literal["auto", "cpu", "cuda", "tensorrt", "directml", "coreml"
 KindChoice = Literal["inverse-depth", "depth", "depth-m", "canonical"]
 NormalizationChoice = Literal["imagenet", "zero-one", "none"]
 FamilyChoice = Literal["da1", "da2", "da3"]
+FitChoice = Literal["official", "letterbox", "stretch"]
 
 Model = Annotated[
     str,
@@ -60,6 +61,49 @@ Normalization = Annotated[
 Family = Annotated[
     Optional[FamilyChoice],  # noqa: UP045
     typer.Option("--family", help="Whose resizing `--fit official` follows, where unknown."),
+]
+Fit = Annotated[
+    Optional[FitChoice],  # noqa: UP045
+    typer.Option(
+        "--fit",
+        help="official: resize as the model's authors do (default for files of free size); "
+        "letterbox: keep the aspect ratio and pad (default for fixed sizes); stretch.",
+    ),
+]
+Resolution = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        "--resolution",
+        min=14,
+        metavar="N",
+        help="Side of the network's input in pixels; larger is finer and slower. "
+        "By default the model's own (518 or 504).",
+    ),
+]
+FocalPx = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        "--focal-px", metavar="PX", help="Focal length in pixels of the photo, for metres."
+    ),
+]
+Fov = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option("--fov", metavar="DEG", help="Horizontal field of view instead of --focal-px."),
+]
+Recursive = Annotated[
+    bool, typer.Option("--recursive", "-r", help="Look into the folders of folders.")
+]
+SkipExisting = Annotated[
+    bool, typer.Option("--skip-existing", help="Leave out photos that have their output.")
+]
+MaxPixels = Annotated[
+    int,
+    typer.Option(
+        "--max-pixels", min=0, metavar="N", help="Refuse larger pictures; 0 for no limit."
+    ),
+]
+AllowTruncated = Annotated[
+    bool, typer.Option("--allow-truncated", help="Take what there is of a truncated photo.")
 ]
 Reference = Annotated[
     Literal["oracle", "torch"],

@@ -22,6 +22,11 @@ FILM_SUFFIXES = frozenset({
 # fmt: on
 
 
+def is_film(path: Path) -> bool:
+    """Whether a path names a film, by its suffix."""
+    return path.suffix.lower() in FILM_SUFFIXES
+
+
 def find_photos(paths: Iterable[Path], recursive: bool = False) -> list[Path]:
     """The photos that ``paths`` name: files as given, folders by what they hold.
 

@@ -21,7 +21,7 @@ def wiggle(
     disparity_px: FloatArray,
     settings: StereoSettings | None = None,
     *,
-    steps: int = 6,
+    steps: int = 5,
     align: Align = "auto",
     factor: float | None = None,
     fill: str = "smooth",

@@ -1,0 +1,152 @@
+"""Where the depth of a photo comes from: a network, or a file made before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from depthsmith.depth.convert import focal_at_network, to_metres
+from depthsmith.errors import ImageError, InputError
+from depthsmith.media.depth_file import SUFFIXES
+from depthsmith.media.depth_reading import read_depth, read_maps
+from depthsmith.pipeline import Predictor
+from depthsmith.types import DepthKind, DepthMap, Photo, Size
+
+Polarity = Literal["near-bright", "far-bright"]
+
+_SHAPES_APART = 0.02
+"""By which the proportions of a photo and its depth map may differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The depth of a photo.
+
+    Attributes:
+        depth: of the photo's size or smaller.
+        factor: by which it was enlarged to that size; None for not at all, or unknown.
+    """
+
+    depth: DepthMap
+    factor: float | None = None
+
+
+class Depth(Protocol):
+    """Gives photos their depth."""
+
+    def of(self, photo: Photo, focal_px: float | None) -> Found:
+        """The depth of ``photo``; in metres, if it can be had and the focal length is known."""
+
+
+@dataclass(frozen=True)
+class NetworkDepth:
+    """Depth by a network."""
+
+    predictor: Predictor
+
+    def of(self, photo: Photo, focal_px: float | None) -> Found:
+        prediction = self.predictor.predict_photo(photo)
+        depth, place = prediction.depth, prediction.placement
+        if depth.kind is DepthKind.CANONICAL and focal_px is not None:
+            depth = to_metres(depth, focal_at_network(focal_px, place))
+        factors = (
+            photo.size.width / place.content.width,
+            photo.size.height / place.content.height,
+        )
+        return Found(depth, max(1.0, *factors))
+
+
+@dataclass(frozen=True)
+class FileDepth:
+    """Depth files that were made before.
+
+    Args:
+        path: of a file; or of a folder, in which ``NAME_depth.*`` or ``NAME.*`` belongs to the
+            photo ``NAME``.
+        polarity: what files that do not say it themselves mean: larger is nearer, or farther.
+    """
+
+    path: Path
+    polarity: Polarity | None = None
+
+    def __post_init__(self) -> None:
+        if not self.path.exists():
+            raise InputError(f"the depth {self.path} does not exist")
+
+    def of(self, photo: Photo, focal_px: float | None) -> Found:
+        """The depth of ``photo``.
+
+        Raises:
+            InputError: if there is none for it.
+            ImageError: if it cannot be read, does not say what it means, or has other
+                proportions than the photo.
+        """
+        path = self._file(photo)
+        depth = self._read(path)
+        (height, width), (rows, columns) = photo.size, depth.size
+        if abs(columns * height / (rows * width) - 1) > _SHAPES_APART:
+            raise ImageError(
+                f"the depth map {path} is {depth.size}, its photo {photo.size}: "
+                "not the same proportions"
+            )
+        if rows > height or columns > width:
+            depth = smaller(depth, Size(min(rows, height), min(columns, width)))
+        return Found(depth)
+
+    def _file(self, photo: Photo) -> Path:
+        if not self.path.is_dir():
+            return self.path
+        stem = photo.path.stem if photo.path else ""
+        for name in (f"{stem}_depth", stem):
+            files = sorted(
+                path
+                for path in self.path.iterdir()
+                if path.stem == name and path.suffix.lower() in (*SUFFIXES.values(), ".tif")
+            )
+            files = [path for path in files if not _same(path, photo.path)]
+            if len(files) > 1:
+                raise InputError(f"{files[0]} and {files[1]} are both depth for {stem}")
+            if files:
+                return files[0]
+        raise InputError(f"{self.path} holds no {stem}_depth.png or other depth for {stem}")
+
+    def _read(self, path: Path) -> DepthMap:
+        maps, header = read_maps(path, None)
+        if header:
+            return read_depth(path)
+        whole = maps["depth"].dtype.kind in "bui"
+        if self.polarity is None and not whole:
+            raise ImageError(
+                f"{path} does not say what its values mean; pass --depth-polarity near-bright or "
+                "far-bright"
+            )
+        # Pictures are near maps, as everywhere; numbers may be inverse depth of any scale.
+        if self.polarity == "far-bright":
+            if not whole:
+                return read_depth(path, DepthKind.DEPTH)
+            depth = read_depth(path, DepthKind.NEAR)
+            return DepthMap(np.float32(1) - depth.values, DepthKind.NEAR, depth.source_size)
+        return read_depth(path, DepthKind.NEAR if whole else DepthKind.INVERSE_DEPTH)
+
+
+def smaller(depth: DepthMap, size: Size) -> DepthMap:
+    """A map of a smaller size. Values are taken, not mixed: between the depths of an edge lies
+    nothing.
+    """
+
+    def taken(values: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(
+            cv2.resize(values, (size.width, size.height), interpolation=cv2.INTER_NEAREST_EXACT)
+        )
+
+    sky = None if depth.sky is None else taken(depth.sky.astype(np.uint8)).astype(np.bool_)
+    return replace(depth, values=taken(depth.values), sky=sky, confidence=None)
+
+
+def _same(path: Path, other: Path | None) -> bool:
+    return other is not None and other.exists() and path.samefile(other)
