@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from depthsmith.depth.temporal.affine import Affine, fit, match_quantiles
 from depthsmith.depth.temporal.motion import (
     CameraMotion,
     camera_motion,
@@ -14,6 +15,7 @@ from depthsmith.depth.temporal.motion import (
     grid,
     match_exposure,
 )
+from depthsmith.depth.temporal.values import Affine as Freedom
 from depthsmith.types import ByteArray, FloatArray
 
 _AROUND = np.ones((5, 5), np.uint8)
@@ -96,3 +98,15 @@ def sample(
         values, where, None, interpolation, borderMode=cv2.BORDER_REPLICATE
     )
     return found
+
+
+def step_between(small: FloatArray, before: FloatArray, back: Field, freedom: Freedom) -> Affine:
+    """From the inverse depth of a frame to that of an earlier one.
+
+    Args:
+        small, before: ``(g, k)`` inverse depth of the two at the resolution of flow.
+        back: flow from the frame to the earlier one.
+    """
+    target = sample(before, grid(*small.shape) + back.flow)
+    found = fit(small[::3, ::3], target[::3, ::3], back.trust[::3, ::3], freedom)
+    return match_quantiles(small, before, freedom) if found is None else found

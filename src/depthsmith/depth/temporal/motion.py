@@ -33,6 +33,9 @@ class CameraMotion:
     zoom: float = 0.0
 
 
+STILL = CameraMotion()
+
+
 def brightness(guide: ByteArray, long_side: int) -> ByteArray:
     """Gray at the resolution that flow is computed in, uint8.
 
@@ -94,7 +97,7 @@ def camera_motion(flow: FloatArray) -> CameraMotion:
     x = columns.ravel() - (width - 1) / 2.0
     speed = np.hypot(u, v)
     if float(np.percentile(speed, 40.0)) < _STILL_PX:
-        return CameraMotion()
+        return STILL
     shift_u, shift_v = float(np.median(u)), float(np.median(v))
     reach = np.hypot(x, y)
     outer = reach > 0.4 * float(reach.max())

@@ -1,0 +1,152 @@
+"""Depth along the course of a shot: one unit for all its frames, and averages along motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from depthsmith.depth.temporal.affine import IDENTITY, Affine, fit, match_quantiles
+from depthsmith.depth.temporal.frame import Frame
+from depthsmith.depth.temporal.motion import CameraMotion
+from depthsmith.depth.temporal.recipe import RECIPES
+from depthsmith.depth.temporal.shot_range import Span
+from depthsmith.depth.temporal.smooth import Belief, blend, carried
+from depthsmith.depth.temporal.values import BLOCK, State, SteadySettings
+from depthsmith.types import FloatArray
+
+
+class Course:
+    """Filters frame after frame.
+
+    Depth of the past is carried along flow from one frame to the next, and so is that of the
+    frames looked ahead to, in the other direction. What leaves is the mean of both and the
+    frame itself; what goes on is the past's alone, so that nothing is counted twice.
+    """
+
+    def __init__(self, settings: SteadySettings) -> None:
+        self._settings = settings
+        self._recipe = RECIPES[settings.mode]
+        self._two_sided = self._recipe.two_sided and not settings.live
+        self._from_ahead: dict[int, Belief] = {}
+
+    def filtered(
+        self, ahead: Sequence[Frame], state: State | None
+    ) -> tuple[Affine, Belief | None, FloatArray]:
+        """The first of some frames, made steady.
+
+        Args:
+            ahead: the frame and those looked ahead to.
+            state: after the frame before; None at the start of a shot.
+
+        Returns:
+            The map from the frame's unit to the shot's; what the next frame is told; the
+            result ``(h, w)`` in the shot's unit.
+        """
+        frame, limits = ahead[0], self._recipe.limits
+        if self._settings.mode == "off":
+            return IDENTITY, None, frame.inverse
+        now = _alone(frame)
+        both = self._seen_ahead(ahead) if self._two_sided else now
+        mean = _mean_unit(ahead)
+        if state is None or frame.link is None or state.steady is None or state.trust is None:
+            return mean, _mapped(now, mean), mean(both.depth)
+        back = frame.link.back
+        past = carried(Belief(state.steady, state.trust), back, self._recipe.interpolation)
+        found = self._aligned(both, past, frame, state)
+        affine = found.towards(mean, _leak(frame.camera))
+        past = _mapped(past, affine.after(found.inverse()))
+        wide = affine.scale * (frame.span.high - frame.span.low)
+        forward = blend(_mapped(now, affine), past, back.calm, wide, limits)
+        if both is now:
+            return affine, forward, forward.depth
+        out = blend(_mapped(both, affine), past, back.calm, wide, limits)
+        return affine, forward, out.depth
+
+    def _aligned(self, both: Belief, past: Belief, frame: Frame, state: State) -> Affine:
+        """From the frame's unit to the one that the past is in."""
+        assert frame.link is not None
+        values, target = (
+            cv2.resize(b.depth, frame.gray.shape[::-1], interpolation=cv2.INTER_AREA)
+            for b in (both, past)
+        )
+        freedom = self._settings.affine
+        found = fit(
+            values[::3, ::3], target[::3, ::3], frame.link.back.trust[::3, ::3], freedom,
+            noise=1.0 if self._two_sided else 1.0 / max(float(past.count.mean()), 1.0),
+            expected_scale=state.scale,
+        )  # fmt: skip
+        return match_quantiles(values, target, freedom) if found is None else found
+
+    def _seen_ahead(self, ahead: Sequence[Frame]) -> Belief:
+        """What a frame and those after it say of it, in its own unit.
+
+        Computed for all frames of a block at once, from the last on.
+        """
+        first = ahead[0].sample.index
+        if first in self._from_ahead:
+            return self._from_ahead.pop(first)
+        self._from_ahead.clear()
+        end = (first // BLOCK + 1) * BLOCK
+        belief = _alone(ahead[-1])
+        for frame, after in zip(ahead[-2::-1], ahead[:0:-1], strict=True):
+            if after.sample.index < end:
+                self._from_ahead[after.sample.index] = belief
+            assert after.link is not None and after.link.ahead is not None
+            assert after.step is not None
+            field = after.link.ahead
+            later = carried(_mapped(belief, after.step), field, self._recipe.interpolation)
+            wide = frame.span.high - frame.span.low
+            belief = blend(_alone(frame), later, field.calm, wide, self._recipe.limits)
+        return belief
+
+
+def spans(ahead: Sequence[Frame], affine: Affine) -> list[Span]:
+    """Spans of the frames in the shot's unit.
+
+    Args:
+        ahead: a frame and those looked ahead to.
+        affine: from the first one's unit to the shot's.
+    """
+    unit = affine
+    found = [ahead[0].span.mapped(unit.scale, unit.shift)]
+    for frame in ahead[1:]:
+        if frame.step is not None:
+            unit = unit.after(frame.step)
+        found.append(frame.span.mapped(unit.scale, unit.shift))
+    return found
+
+
+def _alone(frame: Frame) -> Belief:
+    return Belief(frame.inverse, np.ones_like(frame.small))
+
+
+def _mapped(belief: Belief, affine: Affine) -> Belief:
+    return Belief(affine(belief.depth), belief.count)
+
+
+def _leak(camera: CameraMotion) -> float:
+    """How much of the network's own unit comes back, per frame.
+
+    A still camera keeps its unit for good. One that moves forward does not: things grow, the
+    fit from frame to frame takes that for a change of scale, and would undo it.
+    """
+    return min(2.0 * abs(camera.zoom) + 0.1 * camera.novelty, 0.05)
+
+
+def _mean_unit(ahead: Sequence[Frame]) -> Affine:
+    """The frame's map to the mean unit of the frames looked ahead to.
+
+    Scale and shift differ from frame to frame by chance; their mean is what they are about.
+    """
+    to_first = IDENTITY
+    scales, shifts = [1.0], [0.0]
+    for frame in ahead[1:]:
+        if frame.step is None:
+            break
+        to_first = to_first.after(frame.step)
+        back = to_first.inverse()
+        scales.append(back.scale)
+        shifts.append(back.shift)
+    return Affine(float(np.mean(scales)), float(np.mean(shifts)))
