@@ -283,6 +283,8 @@ def make_film_file(
             frame.duration = round(step / unit)
             packets += video.encode(frame)
         packets += video.encode(None)
+        if len(packets) == 1:  # x265 leaves the decoding time of a film of one frame to chance
+            packets[0].dts = packets[0].pts
         for track in tracks:
             packets += track.encode(length, beeps, float(first))
         for stream, spec in zip(texts, subtitles, strict=True):

@@ -28,8 +28,6 @@ _WEIGHTS = {
     10: (0.2627, 0.0593),
 }
 _YCGCO = 8
-# Limited range is what video codecs mean by silence; pictures' codecs mean full.
-_VIDEO_CODECS = ("h264", "hevc", "av1", "vp8", "vp9", "vvc", "mpeg", "prores", "dnxhd", "vc1")
 _CENTRAL_CHROMA = ("mjpeg", "mpeg1video", "jpeg2000", "webp")
 
 
@@ -41,7 +39,7 @@ def to_rgb(
     Args:
         frame: `av.VideoFrame`, as stored. What it is tagged with goes before ``tags``.
         tags: of the film, for what the frame does not say.
-        codec: FFmpeg's name; decides range and chroma siting where nothing is said.
+        codec: FFmpeg's name; decides how chroma is sited, which files do not say.
         deep: whether 16-bit pictures are wanted too.
 
     Returns:
@@ -109,8 +107,8 @@ def _gamma_rgb(
     if samples.kind == "rgb":
         return _rescaled(np.ascontiguousarray(samples.planes[0]), samples.bits, kind)
     full = samples.full_range or tags.full_range
-    if full is None:
-        full = samples.kind == "gray" and not codec.startswith(_VIDEO_CODECS)
+    if full is None:  # gray without colour is what FFmpeg writes and reads as full range
+        full = samples.kind == "gray"
     out = np.empty((height, 3 * width), kind)
     if samples.kind == "gray":
         offset, gain, _, top = yuv_factors(5, samples.bits, full, largest)[:4]

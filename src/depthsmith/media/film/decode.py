@@ -88,8 +88,7 @@ class Decoder:
         import av
 
         failures = 0
-        reading = True
-        while reading and failures < _GIVE_UP:
+        while failures < _GIVE_UP:
             try:
                 for packet in self.container.demux():
                     if packet.size:
@@ -100,13 +99,14 @@ class Decoder:
                     if packet.stream_index == self._info.stream:
                         self._keep(packet)
                         yield packet
-                reading = False
+                break
+            except IndexError:  # PyAV, at the end of files in which streams appear late
+                break
             except av.error.FFmpegError as error:
                 failures += 1
                 if failures == 1:
                     self._damage(None, _reason(error))
-        if reading:
-            yield av.Packet()
+        yield av.Packet()  # once more does no harm
 
     def _keep(self, packet: Any) -> None:
         if packet.is_keyframe:
