@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from depthsmith.depth.temporal.flicker import FlickerReport, ShotFlicker, flicker
 from depthsmith.depth.temporal.stabilizer import Stabilizer
 from depthsmith.depth.temporal.values import (
     LOOK_AHEAD,
@@ -22,6 +23,6 @@ from depthsmith.depth.temporal.values import (
 )
 
 __all__ = [
-    "LOOK_AHEAD", "Affine", "DepthSample", "Mode", "Stabilizer", "State", "SteadyDepth",
-    "SteadySettings",
+    "LOOK_AHEAD", "Affine", "DepthSample", "FlickerReport", "Mode", "ShotFlicker", "Stabilizer",
+    "State", "SteadyDepth", "SteadySettings", "flicker",
 ]  # fmt: skip
