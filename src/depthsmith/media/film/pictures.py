@@ -1,0 +1,109 @@
+"""Arrays as frames for an encoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthsmith.media.film.encoding import Encoding
+from depthsmith.media.film.limits import coded_size
+from depthsmith.types import FloatArray, Size
+
+# Of libswscale: bicubic, chroma from every pixel, exact rounding.
+_CAREFUL = 4 | 0x4000 | 0x40000
+_LIMITED, _FULL = 1, 2  # AVCOL_RANGE_*
+_BT709, _BT2020 = 1, 9  # SWS_CS_*
+
+
+class Pictures:
+    """Makes frames in the encoder's pixel format.
+
+    Args:
+        encoding: whose ``content`` says what is taken.
+        size: of the arrays. Odd sides are padded by repeating the last row or column.
+    """
+
+    def __init__(self, encoding: Encoding, size: Size) -> None:
+        self._encoding, self._size = encoding, size
+        self.coded = coded_size(encoding, size)
+        self._shape = tuple(size) if encoding.content == "gray" else (*size, 3)
+        self._dtype = {"gray": np.float32, "rgb": np.uint8, "deep": np.uint16}[encoding.content]
+
+    def frame(self, pixels: NDArray[Any]) -> Any:
+        """``pixels`` as a frame without time.
+
+        Raises:
+            ValueError: if they have another shape or dtype, or gray is not within [0, 1].
+        """
+        if pixels.shape != self._shape or pixels.dtype != self._dtype:
+            raise ValueError(
+                f"pictures are {self._shape} {np.dtype(self._dtype)}, "
+                f"not {pixels.shape} {pixels.dtype}"
+            )
+        frame = self._gray(pixels) if self._encoding.content == "gray" else self._color(pixels)
+        color = self._encoding.color
+        frame.color_primaries, frame.color_trc = color.primaries, color.transfer
+        frame.colorspace = color.matrix
+        frame.color_range = {None: 0, False: _LIMITED, True: _FULL}[color.full_range]
+        return frame
+
+    def _gray(self, near: FloatArray) -> Any:
+        import av
+
+        low, high = float(near.min()), float(near.max())
+        if not (low >= 0 and high <= 1):  # also where there is a NaN
+            raise ValueError(f"gray pictures lie in [0, 1], not {low:g} to {high:g}")
+        height, width = self.coded
+        bits = self._encoding.color.bit_depth
+        luma: NDArray[Any]
+        if bits == 16:
+            frame = av.VideoFrame(width, height, "gray16le")
+            luma = (near * np.float32(65535) + np.float32(0.5)).astype(np.uint16)
+        elif bits == 10:
+            frame = av.VideoFrame(width, height, "yuv420p10le")
+            luma = (near * np.float32(876) + np.float32(64.5)).astype(np.uint16)
+        else:
+            import cv2
+
+            frame = av.VideoFrame(width, height, "yuv420p")
+            luma = cv2.convertScaleAbs(near, alpha=219, beta=16)
+        _fill(_array(frame.planes[0], luma.dtype), luma, self.coded)
+        for plane in frame.planes[1:]:
+            _array(plane, luma.dtype)[:] = 1 << (bits - 1)
+        return frame
+
+    def _color(self, rgb: NDArray[Any]) -> Any:
+        import av
+
+        if self.coded != self._size:
+            edges = [(0, c - s) for c, s in zip(self.coded, self._size, strict=True)]
+            rgb = np.pad(rgb, (*edges, (0, 0)), mode="edge")
+        kind = "rgb24" if rgb.dtype == np.uint8 else "rgb48le"
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format=kind)
+        encoding = self._encoding
+        if encoding.codec == "ffv1":
+            return frame.reformat(format=encoding.pixel_format)
+        # Hardware's formats are those of software in another order; the encoder's wrapper
+        # puts them so.
+        planar = "yuv420p" if encoding.color.bit_depth == 8 else "yuv420p10le"
+        return frame.reformat(
+            format=planar,
+            dst_colorspace=_BT2020 if encoding.color.matrix == _BT2020 else _BT709,
+            src_color_range=_FULL,
+            dst_color_range=_LIMITED,
+            interpolation=_CAREFUL,
+        )
+
+
+def _array(plane: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The samples of a plane, with what lies beyond the picture."""
+    return np.frombuffer(plane, dtype).reshape(plane.height, plane.line_size // dtype.itemsize)
+
+
+def _fill(plane: NDArray[Any], values: NDArray[Any], coded: Size) -> None:
+    height, width = values.shape
+    plane[:height, :width] = values
+    plane[:height, width : coded.width] = values[:, -1:]
+    plane[height : coded.height, : coded.width] = plane[height - 1, : coded.width]

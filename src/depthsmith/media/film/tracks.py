@@ -1,0 +1,166 @@
+"""Streams of the output for the source's tracks, and who writes them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from depthsmith.film import FilmInfo
+from depthsmith.media.film.converting import ToAac, ToText
+from depthsmith.media.film.copying import AudioCopy, SubtitleCopy, TrackWriter
+from depthsmith.media.film.montage import Montage
+from depthsmith.media.film.probe import opened
+from depthsmith.media.film.stream_facts import with_priming
+from depthsmith.media.film.track_plan import TrackPlan, cover_file, plan_tracks
+
+# Tags that were true of the source's file only.
+_STALE = {
+    "encoder", "major_brand", "minor_version", "compatible_brands", "duration", "rotate", "bps",
+    "number_of_frames", "number_of_bytes", "vendor_id", "creation_date", "source_id",
+}  # fmt: skip
+
+
+@dataclass
+class Assembled:
+    """What happened to the tracks, one short text each.
+
+    Attributes:
+        notes: what a user may want to know, one clause each.
+        streams: how many streams of each type the file should have, by PyAV's names.
+    """
+
+    copied: list[str] = field(default_factory=list)
+    converted: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    streams: dict[str, int] = field(default_factory=lambda: {"video": 1})
+
+
+def open_tracks(
+    output: Any,
+    film: Any,
+    source: FilmInfo,
+    montage: Montage,
+    done: Assembled,
+    keep: contextlib.ExitStack,
+) -> dict[int, TrackWriter]:
+    """Streams of the output for those of the source, and who writes them."""
+    import av
+
+    writers: dict[int, TrackWriter] = {}
+    container = output.format.name
+    known = output.supported_codecs
+    for plan in plan_tracks(film, source.stream, container, known):
+        name = str(plan.track)
+        if plan.action == "ignore":
+            continue
+        if plan.action == "drop":
+            done.dropped.append(f"{name} ({plan.reason})")
+            continue
+        try:
+            writer, stream, became = _track(output, plan, source, montage, keep)
+        except (av.error.FFmpegError, ValueError, OSError, NotImplementedError) as error:
+            done.dropped.append(f"{name} ({str(error).splitlines()[0]})")
+            continue
+        if writer is not None:
+            writers[plan.stream.index] = writer
+        if stream is not None:
+            if plan.action != "attach":
+                without = ("handler_name",) if container == "matroska" else ()
+                stream.metadata.update(kept_tags(plan.stream.metadata, without))
+            with contextlib.suppress(AttributeError):
+                stream.disposition = plan.stream.disposition
+            if plan.action in ("copy", "aac", "text"):
+                kind = plan.track.kind
+                done.streams[kind] = done.streams.get(kind, 0) + 1
+        if became:
+            done.converted.append(f"{name} to {became}")
+        else:
+            done.copied.append(name)
+    return writers
+
+
+def _track(
+    output: Any, plan: TrackPlan, source: FilmInfo, montage: Montage, keep: contextlib.ExitStack
+) -> tuple[TrackWriter | None, Any, str]:
+    """Writer, stream, and the name of what it is converted to."""
+    stream = plan.stream
+    matroska = output.format.name == "matroska"
+    if plan.action == "attach":
+        return None, _attach(output, stream, source), ""
+    if plan.action == "cover":
+        new = output.add_stream_from_template(stream, opaque=True)
+        return _Cover(new), new, ""
+    if plan.action == "aac":
+        aac = ToAac(stream, output, montage)
+        other = "" if aac.layout == stream.codec_context.layout.name else f" {aac.layout}"
+        return aac, aac.stream, f"aac{other}"
+    if plan.action == "text":
+        codec = "subrip" if matroska else "mov_text"
+        text = ToText(stream, output, montage, codec)
+        return text, text.stream, codec
+    if stream.type == "subtitle":
+        new = output.add_stream_from_template(stream, opaque=True)
+        return SubtitleCopy(stream, new, montage), new, ""
+    return (*_copied_audio(output, stream, source, montage, keep), "")
+
+
+def _copied_audio(
+    output: Any, stream: Any, source: FilmInfo, montage: Montage, keep: contextlib.ExitStack
+) -> tuple[TrackWriter, Any]:
+    template, earliest = stream, None
+    if output.format.name == "matroska":
+        priming = 0 if montage.parts else _first_packet(source, stream.index)[1]
+        if priming:
+            template = with_priming(stream, priming, keep)
+        earliest = Fraction(-priming, stream.codec_context.sample_rate or 1)
+    new = output.add_stream_from_template(template, opaque=True)
+    return AudioCopy(stream, new, montage, earliest), new
+
+
+def _attach(output: Any, stream: Any, source: FilmInfo) -> Any:
+    if stream.type == "attachment":
+        return output.add_stream_from_template(stream)
+    file = cover_file(stream)
+    assert file is not None
+    return output.add_attachment(*file, _first_packet(source, stream.index)[0])
+
+
+class _Cover:
+    """Hands on the one packet of a cover."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def take(self, packet: Any) -> Iterator[Any]:
+        packet.pts = packet.dts = 0
+        packet.stream = self._stream
+        yield packet
+
+    def flush(self) -> Iterator[Any]:
+        yield from ()
+
+
+def _first_packet(source: FilmInfo, index: int) -> tuple[bytes, int]:
+    """Data of a stream's first packet, and how many samples it says are not for hearing."""
+    with opened(source.path) as film:
+        for packet in film.demux(film.streams[index]):
+            if packet.size:
+                skip = packet.get_sidedata("skip_samples")
+                known = skip and len(bytes(skip)) >= 4
+                return bytes(packet), int.from_bytes(bytes(skip)[:4], "little") if known else 0
+    return b"", 0
+
+
+def kept_tags(metadata: dict[str, str], without: Sequence[str] = ()) -> dict[str, str]:
+    """Tags without those that are not true any more."""
+    return {
+        name: value
+        for name, value in metadata.items()
+        if (plain := name.lower().split("-")[0]) not in _STALE
+        and plain not in without
+        and not plain.startswith("_statistics")
+    }
