@@ -8,9 +8,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from depthsmith.cli import console
+
+if TYPE_CHECKING:
+    from depthsmith.depth.temporal.flicker import FlickerReport
 
 ProgressChoice = Literal["auto", "json", "none"]
 
@@ -63,6 +66,14 @@ class Reporter:
         if self.way == "json":
             with contextlib.suppress(OSError):
                 print(json.dumps({"event": event, **values}), file=sys.stderr, flush=True)
+
+    def flicker(self, found: FlickerReport, film: Path) -> None:
+        """How steady a film has become."""
+        if self.way == "json":
+            self.event("flicker", film=str(film), **flicker_values(found))
+        else:
+            for line in flicker_text(found).splitlines():
+                console.remark(line)
 
     @contextlib.contextmanager
     def film(self, path: Path) -> Iterator[Told]:
@@ -133,6 +144,35 @@ def _bar(name: str) -> Iterator[Told]:
             bar.update(task, completed=done, total=total, speed=f"{fps:.2f} fps{rest}")
 
         yield told
+
+
+def flicker_values(found: FlickerReport) -> dict[str, object]:
+    """For JSON."""
+    from dataclasses import asdict
+
+    return {name: value for name, value in asdict(found).items() if name != "shots"} | {
+        "shots": [asdict(shot) for shot in found.shots]
+    }
+
+
+def flicker_text(found: FlickerReport) -> str:
+    """For people: a line for the film, and one for each shot if there are several."""
+    along = "along its motion" if found.compensated else "from frame to frame, motion included"
+    lines = [
+        f"{found.frames} frames: depth changes by {100 * found.error:.3f} % of its range {along}; "
+        f"{100 * found.pumping:.3f} % is the whole map pumping"
+    ]
+    if len(found.shots) > 1:
+        rows = [
+            (
+                str(shot.start), str(shot.frames), f"{100 * shot.error:.3f} %",
+                f"{100 * shot.pumping:.3f} %", f"{100 * shot.worst[0]:.3f} % at {shot.worst[1]}",
+            )
+            for shot in found.shots
+        ]  # fmt: skip
+        head = ("shot from frame", "frames", "error", "pumping", "worst")
+        lines.append(console.table(head, rows))
+    return "\n".join(lines)
 
 
 def clock(seconds: float) -> str:

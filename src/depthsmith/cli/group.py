@@ -16,6 +16,8 @@ from typer.core import TyperGroup
 VERBS: dict[str, str] = {
     "depth": "Make depth maps of photos.",
     "stereo": "Make 3D pictures of photos.",
+    "video": "Make depth films of films.",
+    "flicker": "Measure how steady a depth film is.",
     "export": "Build a verified ONNX file from official weights.",
     "verify": "Check what a depth ONNX file really does.",
     "eval": "Score a model against photos with measured depth.",

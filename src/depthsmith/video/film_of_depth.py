@@ -11,18 +11,17 @@ import numpy as np
 
 from depthsmith.errors import FilmError
 from depthsmith.film import FilmFrame, FilmInfo, Span
-from depthsmith.media.film.probe import probe
-from depthsmith.media.film.read import FilmReader
-from depthsmith.types import FloatArray, Placement
+from depthsmith.types import Placement, Size
+from depthsmith.video.depth_frames import open_depth_film
 from depthsmith.video.frame_depth import Memory, Seen, Threads
 
 
 class FilmOfDepth:
-    """A `DepthSource` that reads a gray film in which near is bright, frame for frame.
+    """A `DepthSource` that reads maps in which near is bright, frame for frame.
 
     Args:
-        path: of the film; it may be smaller or larger than the film that it belongs to.
-        spans: the parts that are taken of both.
+        path: a gray film, or a folder of depth maps; of any size.
+        spans: the parts that are taken of both films.
         inverted: far is bright.
 
     Raises:
@@ -34,9 +33,10 @@ class FilmOfDepth:
     def __init__(
         self, path: Path, *, spans: tuple[Span, ...] = (), inverted: bool = False
     ) -> None:
-        self.info = probe(path)
+        self.path = path
         self.spans = spans
         self.inverted = inverted
+        self._depths = open_depth_film(path)
 
     def run(
         self,
@@ -53,24 +53,23 @@ class FilmOfDepth:
     def _seen(
         self, frames: Iterator[FilmFrame], film: FilmInfo, first: int, keep_pictures: bool
     ) -> Iterator[Seen]:
-        place = Placement(film.size, self.info.size, 0, 0, self.info.size)
-        reader = FilmReader(self.info, spans=self.spans, deep=True, skip=first)
-        with contextlib.closing(reader):
-            depths = iter(reader)
+        with contextlib.closing(self._depths.frames(skip=first, spans=self.spans)) as depths:
             for frame in frames:
-                depth = next(depths, None)
-                if depth is None:
+                near = next(depths, None)
+                if near is None:
                     raise FilmError(
-                        f"{self.info.path} ends before frame {frame.index} of {film.path}; "
+                        f"{self.path} ends before frame {frame.index} of {film.path}; "
                         "it is not that film's depth"
                     )
+                size = Size(*near.shape)
                 kept = frame if keep_pictures else replace(frame, rgb=frame.rgb[:0], deep=None)
-                yield Seen(kept, self._near(depth), place, None, _memory(frame.index))
-
-    def _near(self, depth: FilmFrame) -> FloatArray:
-        assert depth.deep is not None
-        near: FloatArray = depth.deep[..., 1].astype(np.float32) / np.float32(65535)
-        return np.float32(1) - near if self.inverted else near
+                yield Seen(
+                    kept,
+                    np.float32(1) - near if self.inverted else near,
+                    Placement(film.size, size, 0, 0, size),
+                    None,
+                    _memory(frame.index),
+                )
 
 
 def _memory(index: int) -> Callable[[], Memory]:
