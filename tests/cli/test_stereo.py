@@ -359,6 +359,7 @@ def test_what_cannot_be_is_one_line(run: Run) -> None:
     wrong: list[tuple[list[str], ExitCode, str]] = [
         (["tall.png", "--depth", "near.png"], ExitCode.BAD_INPUT, "proportions"),
         (["board.png", "--depth", "no.png"], ExitCode.BAD_INPUT, "does not exist"),
+        (["board.png", "--depth", "no.png", "-o", "tall.png"], ExitCode.BAD_INPUT, "not exist"),
         (["board.png", "--depth", "board.png"], ExitCode.BAD_INPUT, "colours"),
         (["no.png", "--depth", "near.png"], ExitCode.BAD_INPUT, "does not exist"),
         (["board.png", "tall.png", "--depth", "near.png"], ExitCode.USAGE, "one photo"),
@@ -373,6 +374,12 @@ def test_what_cannot_be_is_one_line(run: Run) -> None:
         ([*BOARD, "-f", "vr180", "--flat-fov", "180"], ExitCode.USAGE, "field of view"),
         ([*BOARD[:3], "--border", "crop", "--strength", "40"], ExitCode.USAGE, "--strength"),
         ([*BOARD, "-f", "interlaced", "--file-type", "jpg"], ExitCode.USAGE, ".png"),
+        ([*BOARD, "-o", "near.png"], ExitCode.USAGE, "overwritten"),
+        ([*BOARD, "-o", "board.png"], ExitCode.USAGE, "overwritten"),
+        ([*BOARD, "--contact-sheet", "board.png"], ExitCode.USAGE, "overwritten"),
+        ([*BOARD, "--contact-sheet", "near.png"], ExitCode.USAGE, "overwritten"),
+        ([*BOARD, "-o", "a.jpg", "--contact-sheet", "a.jpg"], ExitCode.USAGE, "both"),
+        ([*BOARD, "--contact-sheet", "no/a.jpg"], ExitCode.OUTPUT, "does not exist"),
     ]
     before = sorted(Path().iterdir())
     for arguments, code, words in wrong:

@@ -213,7 +213,6 @@ def stereo(
     from depthsmith.errors import UsageError
     from depthsmith.media.folder import is_film
     from depthsmith.pipeline import Wanted
-    from depthsmith.plan import PICTURE_SUFFIXES
     from depthsmith.stereo import SPHERES, StereoSettings
     from depthsmith.stereo_files import (
         FileDepth,
@@ -221,6 +220,7 @@ def stereo(
         Maker,
         NetworkDepth,
         StereoSheet,
+        check_beside,
         plan_stereo,
     )
 
@@ -229,8 +229,6 @@ def stereo(
         raise UsageError(f"{films[0]} is a film; photos are what can be made 3D here")
     if preview is not None and layout not in (None, preview):
         raise UsageError(f"--preview shows {preview}; leave out --format {layout}")
-    if contact_sheet is not None and contact_sheet.suffix.lower() not in PICTURE_SUFFIXES:
-        raise UsageError(f"a contact sheet cannot be written as {contact_sheet.name!r}")
     plan = plan_stereo(
         inputs,
         output=output,
@@ -240,6 +238,7 @@ def stereo(
         recursive=recursive,
         skip_existing=skip_existing,
     )
+    check_beside(plan, contact_sheet, depth)
     settings = StereoSettings(
         strength=strength,
         eye_distance_mm=eye_distance_mm,
@@ -281,8 +280,7 @@ def stereo(
         return Done(jobs[number].targets, notes)
 
     status = run_photos([job.photo for job in jobs], make)
-    if contact_sheet is not None:
-        sheet.write(contact_sheet, name)
+    if contact_sheet is not None and sheet.write(contact_sheet, name):
         console.say(str(contact_sheet))
     return status
 

@@ -115,6 +115,30 @@ def plan_stereo(
     return StereoPlan(tuple(jobs), chosen, folder, tuple(notes))
 
 
+def check_beside(plan: StereoPlan, sheet: Path | None, depth: Path | None) -> None:
+    """Refuse a contact sheet or a depth map that is one of the plan's files as well.
+
+    Raises:
+        UsageError: if one is, or a contact sheet cannot be of that kind.
+        OutputError: if the folder of the contact sheet does not exist.
+    """
+    if sheet is not None:
+        if sheet.suffix.lower() not in PICTURE_SUFFIXES:
+            kinds = ", ".join(PICTURE_SUFFIXES)
+            raise UsageError(f"a contact sheet cannot be written as {sheet.name!r}; use {kinds}")
+        if not sheet.parent.is_dir():
+            raise OutputError(f"cannot write {sheet}: the folder {sheet.parent} does not exist")
+    jobs = [(job.photo, target) for job in plan.jobs for target in job.targets]
+    if sheet is not None:
+        jobs.append((Path("the contact sheet"), sheet))
+    refuse_collisions(jobs)
+    if depth is None or not depth.exists():
+        return
+    for _, target in jobs:
+        if target.exists() and target.samefile(depth):
+            raise UsageError(f"{target} is an input and would be overwritten; use another -o")
+
+
 def suffixes_of(format: str) -> tuple[str, ...]:
     """In which kinds of file a format can be written; the first is the default."""
     if format == "mpo":

@@ -40,23 +40,27 @@ class StereoSheet:
         row = (_tile(photo.rgb, photo), color_table(_COLORMAP)[near], _tile(glasses, photo))
         self._rows.append(SheetRow(f"{name}   {photo.size}", row))
 
-    def write(self, path: Path, model: str) -> None:
+    def write(self, path: Path, model: str) -> bool:
         """Write the sheet as PNG, JPEG or WebP.
 
         Args:
             model: that the depth comes from.
+
+        Returns:
+            Whether there was a photo to show.
 
         Raises:
             UsageError: for another suffix.
             OutputError: if the file cannot be written.
         """
         if not self._rows:
-            return
+            return False
         pictures = "photo" if self._seen == 1 else "photos"
         more = f", {len(self._rows)} of them shown" if self._seen > len(self._rows) else ""
         heading = f"{self._seen} {pictures} in 3D{more}; depth by {model}"
         titles = ("photo", "depth", "for red-cyan glasses")
         write_rgb(path, draw_sheet(heading, titles, self._rows))
+        return True
 
 
 def _tile(values: ByteArray, photo: Photo) -> ByteArray:
