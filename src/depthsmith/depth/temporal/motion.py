@@ -17,7 +17,11 @@ from depthsmith.types import ByteArray, FloatArray
 _LEAST_SIDE = 16
 """Below this DIS has no room for its patches."""
 
-_STILL_PX = 0.05
+_STILL_PX, _STILL_ZOOM = 0.03, 0.0003
+"""Motion from frame to frame that a still camera may seem to have."""
+
+_STILL_LENGTH = 0.05
+"""Length of flow, pixels; if as much as 30 % of the picture moves less, the camera is still."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +99,21 @@ def camera_motion(flow: FloatArray) -> CameraMotion:
     rows, columns = np.mgrid[0:height:step, 0:width:step]
     y = rows.ravel() - (height - 1) / 2.0
     x = columns.ravel() - (width - 1) / 2.0
-    speed = np.hypot(u, v)
-    if float(np.percentile(speed, 40.0)) < _STILL_PX:
+    if float(np.percentile(np.hypot(u, v), 30.0)) < _STILL_LENGTH:
         return STILL
+    # The median of vectors, not of lengths: noise has a length, but no direction.
     shift_u, shift_v = float(np.median(u)), float(np.median(v))
     reach = np.hypot(x, y)
     outer = reach > 0.4 * float(reach.max())
     growth = ((u - shift_u) * x + (v - shift_v) * y)[outer] / reach[outer] ** 2
-    zoom = float(np.median(growth))
-    share = abs(shift_u) / width + abs(shift_v) / height + 2.0 * abs(zoom)
-    return CameraMotion(min(share, 1.0), zoom)
+    zoom = _beyond(float(np.median(growth)), _STILL_ZOOM)
+    across, down = _beyond(shift_u, _STILL_PX) / width, _beyond(shift_v, _STILL_PX) / height
+    return CameraMotion(min(abs(across) + abs(down) + 2.0 * abs(zoom), 1.0), zoom)
+
+
+def _beyond(value: float, still: float) -> float:
+    """Nearer to 0 by ``still``."""
+    return float(np.sign(value)) * max(abs(value) - still, 0.0)
 
 
 @lru_cache(maxsize=8)

@@ -16,6 +16,9 @@ _AROUND = np.ones((3, 3), np.uint8)
 _TOLERANCE = 0.05
 """Share of the range beyond which a difference is no error of a network."""
 
+_SWIM = 0.15
+"""The same for soft differences over large areas."""
+
 
 @dataclass(frozen=True, eq=False)
 class Belief:
@@ -100,9 +103,14 @@ def _base(
     """Low-frequency part of a difference, and as much of it as the past is believed."""
     low, across = differs.shape
     size = (max(1, across // 4), max(1, low // 4))
-    bounded = np.clip(differs, -0.1 * wide, 0.1 * wide)
-    bounded *= past
-    cells = [cv2.resize(part, size, interpolation=cv2.INTER_AREA) for part in (bounded, past, now)]
+    # Larger differences are another object, not a soft error.
+    sure = differs * np.float32(1.0 / (_SWIM * wide))
+    np.square(sure, out=sure)
+    np.subtract(np.float32(1.0), sure, out=sure)
+    np.maximum(sure, np.float32(0.0), out=sure)
+    sure *= past
+    bounded = differs * sure
+    cells = [cv2.resize(part, size, interpolation=cv2.INTER_AREA) for part in (bounded, sure, now)]
     total, weight, mine = (cv2.blur(part, (7, 7)) for part in cells)
     base = total / (weight + np.float32(1e-3))
     given = base * (weight / (weight + mine))
