@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from depthsmith.depth.temporal.affine import IDENTITY, Affine, fit, match_quantiles
+from depthsmith.depth.temporal.anchor import held
 from depthsmith.depth.temporal.frame import Frame
-from depthsmith.depth.temporal.motion import CameraMotion
+from depthsmith.depth.temporal.motion import STILL, CameraMotion
 from depthsmith.depth.temporal.recipe import RECIPES
 from depthsmith.depth.temporal.shot_range import Span
 from depthsmith.depth.temporal.smooth import Belief, blend, carried
 from depthsmith.depth.temporal.values import BLOCK, State, SteadySettings
 from depthsmith.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A frame, filtered.
+
+    Attributes:
+        affine: from the frame's unit to the shot's.
+        depth: ``(h, w)`` float32 in the shot's unit.
+        past: what the next frame is told; None where nothing is filtered.
+        anchor: see `State`.
+    """
+
+    affine: Affine
+    depth: FloatArray
+    past: Belief | None = None
+    anchor: FloatArray | None = None
 
 
 class Course:
@@ -31,46 +50,41 @@ class Course:
         self._two_sided = self._recipe.two_sided and not settings.live
         self._from_ahead: dict[int, Belief] = {}
 
-    def filtered(
-        self, ahead: Sequence[Frame], state: State | None
-    ) -> tuple[Affine, Belief | None, FloatArray]:
+    def filtered(self, ahead: Sequence[Frame], state: State | None) -> Step:
         """The first of some frames, made steady.
 
         Args:
             ahead: the frame and those looked ahead to.
             state: after the frame before; None at the start of a shot.
-
-        Returns:
-            The map from the frame's unit to the shot's; what the next frame is told; the
-            result ``(h, w)`` in the shot's unit.
         """
         frame, limits = ahead[0], self._recipe.limits
         if self._settings.mode == "off":
-            return IDENTITY, None, frame.inverse
+            return Step(IDENTITY, frame.inverse)
         now = _alone(frame)
         both = self._seen_ahead(ahead) if self._two_sided else now
         mean = _mean_unit(ahead)
         if state is None or frame.link is None or state.steady is None or state.trust is None:
-            return mean, _mapped(now, mean), mean(both.depth)
+            return Step(mean, mean(both.depth), _mapped(now, mean))
         back = frame.link.back
         past = carried(Belief(state.steady, state.trust), back, self._recipe.interpolation)
-        found = self._aligned(both, past, frame, state)
-        affine = found.towards(mean, _leak(frame.camera))
+        small = cv2.resize(past.depth, frame.gray.shape[::-1], interpolation=cv2.INTER_AREA)
+        found = self._aligned(both, past, small, frame, state)
+        anchor, correction = held(state.anchor, small, frame.link, self._settings.affine)
+        affine = correction.after(found).towards(mean, _leak(frame.camera))
         past = _mapped(past, affine.after(found.inverse()))
         wide = affine.scale * (frame.span.high - frame.span.low)
         forward = blend(_mapped(now, affine), past, back.calm, wide, limits)
         if both is now:
-            return affine, forward, forward.depth
+            return Step(affine, forward.depth, forward, anchor)
         out = blend(_mapped(both, affine), past, back.calm, wide, limits)
-        return affine, forward, out.depth
+        return Step(affine, out.depth, forward, anchor)
 
-    def _aligned(self, both: Belief, past: Belief, frame: Frame, state: State) -> Affine:
-        """From the frame's unit to the one that the past is in."""
+    def _aligned(
+        self, both: Belief, past: Belief, target: FloatArray, frame: Frame, state: State
+    ) -> Affine:
+        """From the frame's unit to the one that the past is in; ``target`` is that, small."""
         assert frame.link is not None
-        values, target = (
-            cv2.resize(b.depth, frame.gray.shape[::-1], interpolation=cv2.INTER_AREA)
-            for b in (both, past)
-        )
+        values = cv2.resize(both.depth, target.shape[::-1], interpolation=cv2.INTER_AREA)
         freedom = self._settings.affine
         found = fit(
             values[::3, ::3], target[::3, ::3], frame.link.back.trust[::3, ::3], freedom,
@@ -129,10 +143,13 @@ def _mapped(belief: Belief, affine: Affine) -> Belief:
 def _leak(camera: CameraMotion) -> float:
     """How much of the network's own unit comes back, per frame.
 
-    A still camera keeps its unit for good. One that moves forward does not: things grow, the
-    fit from frame to frame takes that for a change of scale, and would undo it.
+    A still camera keeps its unit for good (see `anchor`). One that moves forward does not:
+    things grow, the fit from frame to frame takes that for a change of scale, and would undo
+    it. And a long chain of fits strays.
     """
-    return min(2.0 * abs(camera.zoom) + 0.1 * camera.novelty, 0.05)
+    if camera == STILL:
+        return 0.0
+    return min(2.0 * abs(camera.zoom) + 0.1 * camera.novelty + 0.002, 0.05)
 
 
 def _mean_unit(ahead: Sequence[Frame]) -> Affine:

@@ -108,8 +108,8 @@ class Stabilizer:
     def _steady(self, ahead: list[Frame]) -> SteadyDepth:
         frame = ahead[0]
         state = None if frame.sample.cut else self._state
-        affine, belief, depth = self._course.filtered(ahead, state)
-        seen = spans(ahead, affine)
+        step = self._course.filtered(ahead, state)
+        seen = spans(ahead, step.affine)
         if state is None:
             shot = shot_range.start(seen)
         else:
@@ -124,12 +124,13 @@ class Stabilizer:
             key_index=key.index,
             key_inverse=key.inverse if carrying else None,
             key_guide=key.guide if carrying else None,
-            steady=None if belief is None else belief.depth,
-            trust=None if belief is None else belief.count,
-            scale=affine.scale,
-            shift=affine.shift,
+            steady=None if step.past is None else step.past.depth,
+            trust=None if step.past is None else step.past.count,
+            anchor=step.anchor,
+            scale=step.affine.scale,
+            shift=step.affine.shift,
             low=shot.low,
             high=shot.high,
             settled=shot.settled,
         )
-        return SteadyDepth(frame.sample.index, near_of(depth, shot), depth, self._state)
+        return SteadyDepth(frame.sample.index, near_of(step.depth, shot), step.depth, self._state)

@@ -115,6 +115,8 @@ class State:
             frames without may follow.
         steady: ``(h, w)`` float32, filtered inverse depth in the shot's unit.
         trust: ``(h, w)`` float32, frames' worth of evidence in it.
+        anchor: ``(h, w)`` float32, what ``steady`` was when the camera came to rest, at the
+            resolution of flow; NaN where something has moved since. None while it moves.
         scale, shift: ``unit = scale * inverse + shift`` of that frame.
         low, high: ends of the range in the shot's unit.
         settled: frames that the range was measured on, up to where it stays.
@@ -129,6 +131,7 @@ class State:
     key_guide: ByteArray | None
     steady: FloatArray | None
     trust: FloatArray | None
+    anchor: FloatArray | None
     scale: float
     shift: float
     low: float
