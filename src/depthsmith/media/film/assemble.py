@@ -30,16 +30,18 @@ from depthsmith.media.film.work import Segment
 # in order, so that waiting for a track that is over would only fill the memory.
 _MOST_WAITING = "500000"
 _SEEK_SECONDS = 10
+_FINEST = 10_000_000
 _MICROSECONDS = 1_000_000
 
 
 def assemble(
     segments: Sequence[Segment],
-    target: Path,
+    file: Path,
     source: FilmInfo,
     montage: Montage,
     encoding: Encoding,
     *,
+    target: Path,
     shows: str,
     keep_tracks: bool = True,
 ) -> Assembled:
@@ -47,10 +49,11 @@ def assemble(
 
     Args:
         segments: each of one file, in order.
-        target: the file, new; a suffix of `CONTAINERS`.
+        file: new; with a suffix of `CONTAINERS`.
         source: where tracks, chapters and metadata come from.
         montage: where everything goes.
         encoding: that the segments have.
+        target: the name under which the file will be known, for errors.
         shows: what the pictures are, for the mark by which our own films are known.
         keep_tracks: whether to take over audio, subtitles and attachments.
 
@@ -66,10 +69,10 @@ def assemble(
         first = keep.enter_context(av.open(os.fspath(segments[0].files[0])))
         with writing_film(target):
             output: Any = av.open(
-                os.fspath(target),
+                os.fspath(file),
                 "w",
-                format=CONTAINERS[target.suffix.lower()],
-                container_options={"max_interleave_delta": _MOST_WAITING},
+                format=CONTAINERS[file.suffix.lower()],
+                container_options=_options(encoding, montage),
             )
         try:
             with writing_film(target):
@@ -84,6 +87,15 @@ def assemble(
             with writing_film(target):
                 output.close()
     return done
+
+
+def _options(encoding: Encoding, montage: Montage) -> dict[str, str]:
+    options = {"max_interleave_delta": _MOST_WAITING}
+    unit = montage.unit.denominator
+    if encoding.container != "matroska" and 1000 < unit <= _FINEST:
+        # When a track begins is counted in the film's unit, 1/1000 s by default.
+        options["movie_timescale"] = str(unit)
+    return options
 
 
 def _video_stream(

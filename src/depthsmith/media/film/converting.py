@@ -15,6 +15,7 @@ _BIT_RATE_PER_CHANNEL = 96_000
 _AAC_RATES = (
     96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,
 )  # fmt: skip
+_USUAL = {1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"}
 _FRAME = 1024
 _JITTER_SECONDS = Fraction(1, 100)
 _MILLISECOND = Fraction(1, 1000)
@@ -31,6 +32,11 @@ class ToAac:
     Args:
         source: stream.
         output: file that gets a new stream.
+
+    Attributes:
+        layout: of the channels.
+        same_channels: whether that is the source's; the encoder does not know all.
+        stream: of the output.
     """
 
     def __init__(self, source: Any, output: Any, montage: Montage) -> None:
@@ -38,9 +44,10 @@ class ToAac:
 
         self._source, self._montage = source, montage
         context = source.codec_context
-        self.layout = context.layout.name
+        self.layout = _layout(context)
         self._rate = context.sample_rate if context.sample_rate in _AAC_RATES else 48000
-        if not _takes(self.layout, self._rate):
+        self.same_channels = _takes(self.layout, self._rate)
+        if not self.same_channels:
             self.layout = "stereo"
         channels = len(av.AudioLayout(self.layout).channels)
         self.stream = output.add_stream(
@@ -179,6 +186,12 @@ def _joined(texts: list[bytes]) -> bytes:
     for text in more:
         first += b"\\N" + text.split(b",", _ASS_FIELDS)[-1]
     return first
+
+
+def _layout(context: Any) -> str:
+    """The channels' order; the usual one for their number where the source does not say."""
+    name = str(context.layout.name)
+    return _USUAL.get(context.layout.nb_channels, "stereo") if name.endswith("channels") else name
 
 
 def _takes(layout: str, rate: int) -> bool:

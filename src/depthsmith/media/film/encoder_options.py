@@ -27,22 +27,27 @@ from fractions import Fraction
 
 from depthsmith.film import ColorTags
 from depthsmith.media.film.encoding import Encoding
+from depthsmith.types import Size
 
 _KEY_SECONDS = 2.5
+_LEAST_SLICED = 128
 _SLICES = "16"  # of FFV1; that many threads can work on a picture
 
 
-def options_of(encoding: Encoding, rate: Fraction) -> dict[str, str]:
+def options_of(encoding: Encoding, rate: Fraction, size: Size) -> dict[str, str]:
     """FFmpeg's options of the encoder.
 
     Args:
+        size: of the pictures.
         rate: frames a second, for the distance of key frames.
     """
     gray = encoding.content == "gray"
     # Key frames that are near each other make films quick to search through.
     gop = min(max(round(_KEY_SECONDS * rate), 12), 240)
     if encoding.codec == "ffv1":
-        return {"level": "3", "slices": _SLICES, "slicecrc": "1", "g": "1", "context": "0"}
+        options = {"level": "3", "slicecrc": "1", "g": "1", "context": "0"}
+        # Small pictures cannot be cut into as many.
+        return options | ({"slices": _SLICES} if min(size) >= _LEAST_SLICED else {})
     options = {"g": str(gop)}
     if encoding.preset is not None:
         options["preset"] = encoding.preset

@@ -56,7 +56,7 @@ _MOST_THREADS_GRAY = 4
 
 # Depth is data: the error of a pixel counts, not how it looks. Measured on 1080p depth, see
 # `encoder_options`: mean error 0.45 of 255 in h264, 0.25 in hevc, 0.3 in av1.
-_CRF_GRAY: dict[Codec, int] = {"h264": 12, "hevc": 10, "av1": 12}
+_CRF_GRAY: dict[Codec, int] = {"h264": 12, "hevc": 8, "av1": 10}
 # How much more the same look takes or gets, as CRF: their scales differ.
 _CRF_SHIFT: dict[Codec, int] = {"h264": 0, "hevc": 2, "av1": 8}
 _CRF_MOST: dict[Codec, int] = {"h264": 51, "hevc": 51, "av1": 63}
@@ -196,6 +196,8 @@ def _check_together(
         if hardware not in ("off", "auto"):
             raise UsageError("no hardware encodes ffv1; leave out --hardware")
         return
+    if codec == "av1" and suffix == ".mov":
+        raise UsageError("no .mov takes av1; write .mp4 or .mkv, or use --codec hevc")
     if content == "deep" and codec == "h264":
         raise UsageError(
             "10-bit pictures need --codec hevc, av1 or ffv1; for h264 they must be tone-mapped"

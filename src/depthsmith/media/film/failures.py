@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,11 +22,6 @@ def writing_film(target: Path) -> Iterator[None]:
         with writing(target):
             yield
     except av.error.FFmpegError as error:
-        raise OutputError(f"cannot write {target}: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    if getattr(error, "errno", None) == errno.EFBIG:
-        return "the file would be larger than allowed here"
-    reason = getattr(error, "strerror", None) or str(error)
-    return f"FFmpeg says {str(reason).splitlines()[0]!r}"
+        reason = getattr(error, "strerror", None) or str(error)
+        said = str(reason).splitlines()[0]
+        raise OutputError(f"cannot write {target}: FFmpeg says {said!r}") from error

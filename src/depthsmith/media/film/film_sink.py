@@ -66,10 +66,11 @@ def open_film(
     if shows is None:
         shows = "depth" if encoding.content == "gray" else "picture"
         shows = shows if layout == _MONO else "stereo"
-    if target.is_dir():
-        with writing(target):
-            raise IsADirectoryError(target)
+    with writing(target):
+        if target.is_dir():
+            raise IsADirectoryError
     work = Work.open(target, key, resume=resume)
+    notes += work.notes
     return FilmSink(work, source, encoding, size, tuple(spans), layout, keep_tracks, shows, notes)
 
 
@@ -108,8 +109,9 @@ class FilmSink:
         if self._writer is None:
             rate = self._source.frame_rate or Fraction(25)
             self._writer = SegmentWriter(
-                self._work.path(".mkv"), self._encoding, self._size, rate, self._layout
-            )
+                self._work.path(".mkv"), self._encoding, self._size, rate, self._layout,
+                self._work.target,
+            )  # fmt: skip
         self._writer.write(pixels)
         self._frames.add(pts, duration)
 
@@ -131,7 +133,7 @@ class FilmSink:
         with atomic_path(target) as part:
             done = assemble(
                 self._work.segments, part, self._source, montage, self._encoding,
-                shows=self._shows, keep_tracks=self._keep_tracks,
+                target=target, shows=self._shows, keep_tracks=self._keep_tracks,
             )  # fmt: skip
             verify_film(
                 part, target, montage, coded_size(self._encoding, self._size), done.streams

@@ -14,7 +14,9 @@ from depthsmith.types import FloatArray, Size
 # Of libswscale: bicubic, chroma from every pixel, exact rounding.
 _CAREFUL = 4 | 0x4000 | 0x40000
 _LIMITED, _FULL = 1, 2  # AVCOL_RANGE_*
-_BT709, _BT2020 = 1, 9  # SWS_CS_*
+_BT709 = 1  # SWS_CS_ITU709
+# Weights of red and blue in luma, by matrix: ITU-T H.273, table 4.
+_WEIGHTS = {1: (0.2126, 0.0722), 9: (0.2627, 0.0593)}
 
 
 class Pictures:
@@ -74,15 +76,37 @@ class Pictures:
             _array(plane, luma.dtype)[:] = 1 << (bits - 1)
         return frame
 
+    def _deep(self, rgb: NDArray[np.uint16]) -> Any:
+        """By ourselves: libswscale makes 16-bit white four levels too bright."""
+        import av
+        import cv2
+
+        height, width = self.coded
+        frame = av.VideoFrame(width, height, "yuv420p10le")
+        coded = cv2.transform(rgb.astype(np.float32), _ten_bits(self._encoding.color.matrix))
+        # Chroma lies on every second column, between two rows (H.264 and H.265, type 0).
+        chroma = cv2.sepFilter2D(
+            coded[..., 1:], -1, np.array([0.25, 0.5, 0.25]), np.array([0.5, 0.5]),
+            anchor=(1, 0), borderType=cv2.BORDER_REPLICATE,
+        )[::2, ::2]  # fmt: skip
+        for plane, values in zip(
+            frame.planes, (coded[..., 0], chroma[..., 0], chroma[..., 1]), strict=True
+        ):
+            rows, columns = values.shape
+            _array(plane, np.dtype(np.uint16))[:rows, :columns] = values
+        return frame
+
     def _color(self, rgb: NDArray[Any]) -> Any:
         import av
 
         if self.coded != self._size:
             edges = [(0, c - s) for c, s in zip(self.coded, self._size, strict=True)]
             rgb = np.pad(rgb, (*edges, (0, 0)), mode="edge")
+        encoding = self._encoding
+        if encoding.content == "deep" and encoding.codec != "ffv1":
+            return self._deep(rgb)
         kind = "rgb24" if rgb.dtype == np.uint8 else "rgb48le"
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format=kind)
-        encoding = self._encoding
         if encoding.codec == "ffv1":
             return frame.reformat(format=encoding.pixel_format)
         # Hardware's formats are those of software in another order; the encoder's wrapper
@@ -90,11 +114,23 @@ class Pictures:
         planar = "yuv420p" if encoding.color.bit_depth == 8 else "yuv420p10le"
         return frame.reformat(
             format=planar,
-            dst_colorspace=_BT2020 if encoding.color.matrix == _BT2020 else _BT709,
+            dst_colorspace=_BT709,
             src_color_range=_FULL,
             dst_color_range=_LIMITED,
             interpolation=_CAREFUL,
         )
+
+
+def _ten_bits(matrix: int) -> NDArray[np.float64]:
+    """``(3, 4)``: from 16-bit R'G'B' and 1 to 10-bit Y'CbCr of limited range, plus a half."""
+    red, blue = _WEIGHTS[matrix]
+    luma = np.array([red, 1 - red - blue, blue])
+    rows = [
+        876 * luma,
+        896 * (np.array([0, 0, 1]) - luma) / (2 * (1 - blue)),
+        896 * (np.array([1, 0, 0]) - luma) / (2 * (1 - red)),
+    ]
+    return np.column_stack([np.array(rows) / 65535, [64.5, 512.5, 512.5]])
 
 
 def _array(plane: Any, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -37,6 +37,7 @@ class SegmentWriter:
         size: of the pictures.
         rate: frames a second, about: encoders shape their bit rate by it.
         layout: said by the pictures where the codec can.
+        target: of the work, which errors name.
 
     Attributes:
         frames: how many were written.
@@ -54,12 +55,14 @@ class SegmentWriter:
         size: Size,
         rate: Fraction,
         layout: StereoLayout,
+        target: Path,
     ) -> None:
         import av
 
         if encoding.codec == "av1":
             os.environ.setdefault("SVT_LOG", "1")  # errors only; it prints by itself
         self.path = path
+        self._target = target
         self.frames = 0
         self.reorder = 0
         self._coded = 0
@@ -67,13 +70,13 @@ class SegmentWriter:
         self._codec = cast("Literal['h264', 'hevc']", encoding.codec)
         speaks = encoding.codec in {"h264", "hevc"}
         self._sei = frame_packing_sei(self._codec, layout) if speaks else b""
-        with writing_film(path):
+        with writing_film(target):
             self._output: Any = av.open(os.fspath(path), "w", format="matroska")
             hardware: dict[str, Any] = {}
             if encoding.encoder.endswith("_vaapi"):
                 hardware["hwaccel"] = av.codec.hwaccel.HWAccel("vaapi")
             self._stream: Any = self._output.add_stream(
-                encoding.encoder, rate=rate, options=options_of(encoding, rate), **hardware
+                encoding.encoder, rate=rate, options=options_of(encoding, rate, size), **hardware
             )
             self._set(encoding, rate)
 
@@ -82,12 +85,12 @@ class SegmentWriter:
         frame = self._pictures.frame(pixels)
         frame.pts, frame.time_base = self.frames, self._stream.codec_context.time_base
         self.frames += 1
-        with writing_film(self.path):
+        with writing_film(self._target):
             self._mux(self._stream.encode(frame))
 
     def close(self) -> None:
         """Write what the encoder still holds."""
-        with writing_film(self.path):
+        with writing_film(self._target):
             try:
                 self._mux(self._stream.encode(None))
             finally:

@@ -87,7 +87,8 @@ def open_sequence(
         )
     if format == "png16" and kind is not DepthKind.NEAR:
         raise UsageError(f"png16 holds near only, not {kind.value}; use exr or npz")
-    _check_target(target)
+    with writing(target):
+        _check_target(target)
     work = Work.open(target, key, resume=resume)
     return SequenceSink(work, source, format, kind, size, tuple(spans), model)
 
@@ -103,8 +104,6 @@ def is_own_sequence(folder: Path) -> bool:
 
 class SequenceSink:
     """See `open_sequence` and `Sink`."""
-
-    notes: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -123,6 +122,7 @@ class SequenceSink:
         self._files: list[Path] = []
         self._held: list[FloatArray] = []
         self._times: list[tuple[int, int]] = []
+        self.notes = work.notes
         self._chunk = max(1, _CHUNK_BYTES // (4 * size.height * size.width))
 
     @property

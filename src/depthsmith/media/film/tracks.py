@@ -23,6 +23,14 @@ _STALE = {
 }  # fmt: skip
 
 
+# FFmpeg looks languages up in QuickTime's own list, by the bibliographic codes of ISO 639-2.
+_QUICKTIME = {
+    "deu": "ger", "fre": "fra", "nld": "dut", "ell": "gre", "isl": "ice", "zho": "chi",
+    "sqi": "alb", "fas": "per", "ron": "rum", "slk": "slo", "msa": "may", "hye": "arm",
+    "kat": "geo", "mya": "bur", "cym": "wel", "eus": "baq", "bod": "tib", "cze": "ces",
+}  # fmt: skip
+
+
 @dataclass
 class Assembled:
     """What happened to the tracks, one short text each.
@@ -69,8 +77,7 @@ def open_tracks(
             writers[plan.stream.index] = writer
         if stream is not None:
             if plan.action != "attach":
-                without = ("handler_name",) if container == "matroska" else ()
-                stream.metadata.update(kept_tags(plan.stream.metadata, without))
+                stream.metadata.update(_tags(plan.stream, container))
             with contextlib.suppress(AttributeError):
                 stream.disposition = plan.stream.disposition
             if plan.action in ("copy", "aac", "text"):
@@ -81,6 +88,13 @@ def open_tracks(
         else:
             done.copied.append(name)
     return writers
+
+
+def _tags(stream: Any, container: str) -> dict[str, str]:
+    tags = kept_tags(stream.metadata, ("handler_name",) if container == "matroska" else ())
+    if container == "mov" and "language" in tags:
+        tags["language"] = _QUICKTIME.get(tags["language"], tags["language"])
+    return tags
 
 
 def _track(
@@ -96,7 +110,7 @@ def _track(
         return _Cover(new), new, ""
     if plan.action == "aac":
         aac = ToAac(stream, output, montage)
-        other = "" if aac.layout == stream.codec_context.layout.name else f" {aac.layout}"
+        other = "" if aac.same_channels else f" {aac.layout}"
         return aac, aac.stream, f"aac{other}"
     if plan.action == "text":
         codec = "subrip" if matroska else "mov_text"

@@ -69,12 +69,21 @@ class Segment:
 
 
 class Work:
-    """The work on one target. Open with `Work.open`."""
+    """The work on one target. Open with `Work.open`.
+
+    Attributes:
+        target: what is being made.
+        folder: where the work is kept.
+        segments: closed ones, in order.
+        state: of the last segment that an earlier run has closed.
+        notes: what a user may want to know of what was left, one clause each.
+    """
 
     def __init__(self, target: Path, folder: Path, lock: Any) -> None:
         self.target, self.folder = target, folder
         self._lock = lock
         self.segments: list[Segment] = []
+        self.notes: tuple[str, ...] = ()
         self.state: dict[str, NDArray[Any]] | None = None
 
     @classmethod
@@ -191,6 +200,9 @@ class Work:
                     "options; use the same, or start again without --resume"
                 )
             self._load()
+            closed = sum(1 for path in self.folder.glob("*.json") if path.stem.isdecimal())
+            if lost := closed - len(self.segments):
+                self.notes = (f"{lost} damaged segments of the earlier run are made again",)
         self._sweep()
         _write_json(self.folder / "job.json", job)
 
