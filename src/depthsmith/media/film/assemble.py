@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from depthsmith.film import FilmInfo
 from depthsmith.media.film.copying import TrackWriter
 from depthsmith.media.film.encoding import CONTAINERS, Encoding
@@ -111,7 +113,8 @@ def _video_stream(
     stream = output.add_stream_from_template(template, opaque=True)
     stream.time_base = montage.unit
     context = stream.codec_context
-    steady = len(set(montage.durations[:-1].tolist())) <= 1
+    # A clock may be too coarse to count the same for every frame.
+    steady = int(np.ptp(montage.durations[:-1])) <= 1 if len(montage.durations) > 1 else True
     rate = source.frame_rate if source.frame_rate else Fraction(0)
     # Of film with a variable rate, a rate in the head would be a lie.
     context.framerate = rate if steady or encoding.container != "matroska" else Fraction(0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-def element(kind: int, payload: bytes) -> bytes:
-    """An element with its head."""
+def element(kind: int, payload: bytes, *, longer: bool = False) -> bytes:
+    """An element with its head, which is a byte longer than it must be if ``longer``."""
     size = len(payload)
     # All ones would mean an unknown size.
-    length = next(n for n in range(1, 9) if size < (1 << 7 * n) - 1)
+    length = next(n for n in range(1, 9) if size < (1 << 7 * n) - 1) + longer
     head = (size | 1 << 7 * length).to_bytes(length, "big")
     return kind.to_bytes((kind.bit_length() + 7) // 8, "big") + head + payload
 
@@ -27,8 +27,8 @@ def elements(payload: bytes) -> Iterator[tuple[int, bytes]]:
     """
     at = 0
     while at < len(payload):
-        kind, length = _number(payload, at, keep_marker=True)
-        size, more = _number(payload, at + length)
+        kind, length = number(payload, at, keep_marker=True)
+        size, more = number(payload, at + length)
         begin = at + length + more
         end = len(payload) if size == (1 << 7 * more) - 1 else begin + size
         if end > len(payload):
@@ -37,8 +37,15 @@ def elements(payload: bytes) -> Iterator[tuple[int, bytes]]:
         at = end
 
 
-def _number(data: bytes, at: int, *, keep_marker: bool = False) -> tuple[int, int]:
-    """A number of variable length, and how many bytes it has."""
+def number(data: bytes, at: int, *, keep_marker: bool = False) -> tuple[int, int]:
+    """A number of variable length, and how many bytes it has.
+
+    Args:
+        keep_marker: leave in the bit that tells the length, as kinds of elements have it.
+
+    Raises:
+        ValueError: if there is none.
+    """
     length = 9 - data[at].bit_length() if at < len(data) else 9
     if length > 8 or at + length > len(data):
         raise ValueError("it is damaged, or no Matroska file")

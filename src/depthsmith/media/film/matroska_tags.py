@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
+from depthsmith.media.film import ebml
 from depthsmith.media.film.stereo_tags import Tags
 
 _SEGMENT, _CLUSTER, _SEEK_HEAD, _TRACKS = 0x18538067, 0x1F43B675, 0x114D9B74, 0x1654AE6B
@@ -60,10 +60,10 @@ def tag_matroska(file: BinaryIO, tags: Tags) -> None:
     old = file.read(tracks.start + tracks.size - void.start)
     moving = old[void.size : tracks.start - void.start]
     new = _tag_first_video(old[tracks.start - void.start + tracks.head :], tags)
-    encoded = _element(_TRACKS, new)
+    encoded = ebml.element(_TRACKS, new)
     room = void.size - (len(encoded) - tracks.size)
     if room == 1:  # no element is that short; the size of another takes the byte
-        encoded, room = _element(_TRACKS, new, longer=True), 0
+        encoded, room = ebml.element(_TRACKS, new, longer=True), 0
     if room < 0:
         raise ValueError("it has too little room for tags")
     shift = void.size - room
@@ -105,18 +105,18 @@ def _head(file: BinaryIO) -> tuple[int, list[_Element]]:
 
 def _tag_first_video(tracks: bytes, tags: Tags) -> bytes:
     parts, done = [], False
-    for kind, payload in _inside(tracks):
+    for kind, payload in ebml.elements(tracks):
         if kind == _CRC:
             continue
         inner = payload
         if kind == _TRACK_ENTRY and not done:
-            fields = list(_inside(payload))
+            fields = list(ebml.elements(payload))
             if (_TRACK_TYPE, b"\x01") in fields:
                 done = True
                 inner = b"".join(
-                    _element(k, _video(p, tags) if k == _VIDEO else p) for k, p in fields
+                    ebml.element(k, _video(p, tags) if k == _VIDEO else p) for k, p in fields
                 )
-        parts.append(_element(kind, inner))
+        parts.append(ebml.element(kind, inner))
     if not done:
         raise ValueError("it has no video track")
     return _with_crc(b"".join(parts), tracks)
@@ -124,34 +124,37 @@ def _tag_first_video(tracks: bytes, tags: Tags) -> bytes:
 
 def _video(video: bytes, tags: Tags) -> bytes:
     replaced = (_STEREO_MODE, _PROJECTION, _DISPLAY_WIDTH, _DISPLAY_HEIGHT, _DISPLAY_UNIT)
-    fields = dict(_inside(video))
-    kept = [_element(k, p) for k, p in _inside(video) if k not in replaced]
+    fields = dict(ebml.elements(video))
+    kept = [ebml.element(k, p) for k, p in ebml.elements(video) if k not in replaced]
     width = int.from_bytes(fields[_PIXEL_WIDTH], "big") // tags.across
     height = int.from_bytes(fields[_PIXEL_HEIGHT], "big") // tags.down
-    kept += [_element(_DISPLAY_WIDTH, _uint(width)), _element(_DISPLAY_HEIGHT, _uint(height))]
+    kept += [
+        ebml.element(_DISPLAY_WIDTH, ebml.uint(width)),
+        ebml.element(_DISPLAY_HEIGHT, ebml.uint(height)),
+    ]
     if tags.stereo_mode is not None:
-        kept.append(_element(_STEREO_MODE, _uint(tags.stereo_mode)))
+        kept.append(ebml.element(_STEREO_MODE, ebml.uint(tags.stereo_mode)))
     if tags.equirectangular is not None:
-        projection = _element(_PROJECTION_TYPE, _uint(_EQUIRECTANGULAR))
-        projection += _element(_PROJECTION_PRIVATE, tags.equirectangular)
-        kept.append(_element(_PROJECTION, projection))
+        projection = ebml.element(_PROJECTION_TYPE, ebml.uint(_EQUIRECTANGULAR))
+        projection += ebml.element(_PROJECTION_PRIVATE, tags.equirectangular)
+        kept.append(ebml.element(_PROJECTION, projection))
     return b"".join(kept)
 
 
 def _move_seeks(seeks: bytes, moved: dict[int, int]) -> bytes:
     """The index of the head's elements, of unchanged length, with their new positions."""
     parts = []
-    for kind, payload in _inside(seeks):
+    for kind, payload in ebml.elements(seeks):
         if kind == _CRC:
             continue
         inner = b""
-        for field, value in _inside(payload) if kind == _SEEK else ():
+        for field, value in ebml.elements(payload) if kind == _SEEK else ():
             position = int.from_bytes(value, "big")
             here = field == _SEEK_POSITION and position in moved
-            inner += _element(
+            inner += ebml.element(
                 field, moved[position].to_bytes(len(value), "big") if here else value
             )
-        parts.append(_element(kind, inner if kind == _SEEK else payload))
+        parts.append(ebml.element(kind, inner if kind == _SEEK else payload))
     index = _with_crc(b"".join(parts), seeks)
     if len(index) != len(seeks):
         raise ValueError("its index is of an unusual form")
@@ -162,48 +165,18 @@ def _with_crc(content: bytes, old: bytes) -> bytes:
     """``content`` behind its checksum, if there was one."""
     if not old.startswith(bytes([_CRC])):
         return content
-    return _element(_CRC, struct.pack("<I", zlib.crc32(content))) + content
-
-
-def _inside(payload: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at < len(payload):
-        kind, length = _number(payload, at, keep_marker=True)
-        size, more = _number(payload, at + length)
-        begin = at + length + more
-        if begin + size > len(payload):
-            raise ValueError(f"its element {kind:X} is damaged")
-        yield kind, payload[begin : begin + size]
-        at = begin + size
+    return ebml.element(_CRC, struct.pack("<I", zlib.crc32(content))) + content
 
 
 def _read(file: BinaryIO, at: int) -> _Element:
     file.seek(at)
     head = file.read(12)
-    kind, length = _number(head, 0, keep_marker=True)
-    size, more = _number(head, length)
+    kind, length = ebml.number(head, 0, keep_marker=True)
+    size, more = ebml.number(head, length)
     unknown = size == (1 << 7 * more) - 1
     if unknown and kind != _SEGMENT:
         raise ValueError(f"its element {kind:X} is of unknown size")
     return _Element(kind, at, length + more, length + more + size)
-
-
-def _number(data: bytes, at: int, *, keep_marker: bool = False) -> tuple[int, int]:
-    """A number of variable length, and how many bytes it has."""
-    first = data[at]
-    length = 9 - first.bit_length()
-    if length > 8 or at + length > len(data):
-        raise ValueError("it is damaged, or no Matroska file")
-    value = int.from_bytes(data[at : at + length], "big")
-    return (value if keep_marker else value & ((1 << 7 * length) - 1)), length
-
-
-def _element(kind: int, payload: bytes, *, longer: bool = False) -> bytes:
-    size = len(payload)
-    # All ones would mean an unknown size.
-    length = next(n for n in range(1, 9) if size < (1 << 7 * n) - 1) + longer
-    head = (size | 1 << 7 * length).to_bytes(length, "big")
-    return kind.to_bytes((kind.bit_length() + 7) // 8, "big") + head + payload
 
 
 def _void(size: int) -> bytes:
@@ -211,9 +184,5 @@ def _void(size: int) -> bytes:
     if size == 0:
         return b""
     if size < 9:
-        return _element(_VOID, bytes(size - 2))
+        return ebml.element(_VOID, bytes(size - 2))
     return bytes([_VOID, 1]) + (size - 9).to_bytes(7, "big") + bytes(size - 9)
-
-
-def _uint(value: int) -> bytes:
-    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
