@@ -13,7 +13,8 @@ from depthsmith.media.film.probe import opened
 
 MAX_THREADS = 8  # each holds a picture or more
 _GIVE_UP = 200  # reads in a row that fail
-_GROUP = 600  # packets kept for a second try at the end of the film
+_GROUP = 600  # packets kept for a second try at the end of the film, at most
+_IN_DECODER = MAX_THREADS + 24
 _INDEXED = {"mov", "matroska", "webm"}
 
 Damage = Callable[[float | None, str], None]
@@ -109,8 +110,11 @@ class Decoder:
         yield av.Packet()  # once more does no harm
 
     def _keep(self, packet: Any) -> None:
+        """Remember what a second try at the end needs: packets from a key frame on, and so
+        many that all frames which may still be in the decoder are among them."""
         if packet.is_keyframe:
-            self._group.clear()
+            starts = [n for n, p in enumerate(self._group[:-_IN_DECODER]) if p.is_keyframe]
+            del self._group[: starts[-1] if starts else 0]
         if packet.size and len(self._group) < _GROUP:
             self._group.append(packet)
 

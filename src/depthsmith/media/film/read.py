@@ -114,6 +114,7 @@ class FilmReader:
 
     def _read(self, decoder: Decoder) -> Iterator[FilmFrame]:
         number, index, begun = 0, 0, False
+        approached = -1  # part that the index was asked for: it may know nothing nearer
         frames = decoder.frames()
         while (frame := next(frames, None)) is not None:
             duration = int(frame.duration) or None
@@ -126,8 +127,10 @@ class FilmReader:
                     return
             start = self._spans[number].start
             if pts < start:
-                if (start - pts) * self.info.time_base > _SEEK_SECONDS and self._may_seek(decoder):
-                    frames = self._approach(decoder, start)
+                far = (start - pts) * self.info.time_base > _SEEK_SECONDS
+                if far and approached != number and self._may_seek(decoder):
+                    approached = number
+                    decoder, frames = self._approach(decoder, start)
                 continue
             if index >= self._skip:
                 rgb, deep = self._pictures(frame)
@@ -155,7 +158,7 @@ class FilmReader:
     def _may_seek(self, decoder: Decoder) -> bool:
         return decoder.seekable and self._timeline.untouched
 
-    def _approach(self, decoder: Decoder, target: Fraction) -> Iterator[Any]:
+    def _approach(self, decoder: Decoder, target: Fraction) -> tuple[Decoder, Iterator[Any]]:
         """Frames from at least one before ``target`` on, by way of the index where it is right.
 
         An index goes by decoding time, so the frame it leads to may be later than asked for.
@@ -166,10 +169,10 @@ class FilmReader:
             frames = decoder.frames()
             first = next(frames, None)
             if first is not None and first.pts is not None and first.pts <= target:
-                return _chain(first, frames)
+                return decoder, _chain(first, frames)
         decoder.close()
-        self._decoder = Decoder(self.info, self._on_damage)
-        return self._decoder.frames()
+        self._decoder = decoder = Decoder(self.info, self._on_damage)
+        return decoder, decoder.frames()
 
     # ---- pictures ----
 
