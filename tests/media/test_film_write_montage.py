@@ -84,8 +84,9 @@ def test_parts() -> None:
     assert made.clip(Fraction(0), Fraction(85, 100)) == [(Fraction(0), Fraction(15, 100))]
     assert made.clip(Fraction(0), Fraction(1, 2)) == []
     assert made.cut(Fraction(65, 100), Fraction(85, 100)) == [
-        (Fraction(65, 100), Fraction(7, 10), Fraction(5, 100)), (Fraction(8, 10), Fraction(85, 100), Fraction(1, 10)),
-    ]  # fmt: skip
+        (Fraction(65, 100), Fraction(7, 10), Fraction(5, 100)),
+        (Fraction(8, 10), Fraction(85, 100), Fraction(1, 10)),
+    ]
     assert made.duration == Fraction(3, 10)
 
 

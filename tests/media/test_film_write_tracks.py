@@ -12,6 +12,7 @@ import pytest
 from written_films import streams, write
 
 from depthsmith.film import Span
+from depthsmith.media.film import track_plan
 from films import (
     AudioSpec,
     SubtitleSpec,
@@ -332,3 +333,18 @@ def test_several_parts(long_film: Path, tmp_path: Path, suffix: str) -> None:
         (0, 1, b"one"), (1, 2, b"two"), (2, 3, b"three"),
     ]  # fmt: skip
     assert chapters(target) == [(0, 1.5, "a"), (1.5, 4, "b")]
+
+
+def test_a_track_that_the_muxer_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FFmpeg lists Opus for MOV, but does not write it: found out when everything else is done."""
+    monkeypatch.setattr(track_plan, "_MOV_AUDIO", {"opus"})
+    source = make_film_file(
+        tmp_path / "a.mkv", parts=((2, 30),), flashes=(0.2, 1.8),
+        audio=(AudioSpec(codec="libopus", language="eng"),),
+        subtitles=(SubtitleSpec(TEXTS),),
+    )  # fmt: skip
+    target = tmp_path / "out.mov"
+    written = write(source, target)
+    assert written.converted == ("audio opus eng to aac", "subtitle subrip to mov_text")
+    assert max(sync_errors(target)) <= SYNC_S
+    assert len(texts(target)) == 2

@@ -25,6 +25,7 @@ from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.picture_packets import picture_packets
 from depthsmith.media.film.probe import opened
 from depthsmith.media.film.stream_facts import with_hdr
+from depthsmith.media.film.track_plan import Keep
 from depthsmith.media.film.tracks import Assembled, kept_tags, open_tracks
 from depthsmith.media.film.work import Segment
 
@@ -45,7 +46,7 @@ def assemble(
     *,
     target: Path,
     shows: str,
-    keep_tracks: bool = True,
+    wanted: Keep = "all",
 ) -> Assembled:
     """Write the file.
 
@@ -57,9 +58,10 @@ def assemble(
         encoding: that the segments have.
         target: the name under which the file will be known, for errors.
         shows: what the pictures are, for the mark by which our own films are known.
-        keep_tracks: whether to take over audio, subtitles and attachments.
+        wanted: which tracks to take over.
 
     Raises:
+        MuxerError: if FFmpeg does not take a track.
         OutputError: if it cannot be written.
         FilmError: if the source cannot be read any more.
     """
@@ -79,9 +81,7 @@ def assemble(
         try:
             with writing_film(target):
                 video = _video_stream(output, first, source, montage, encoding, shows, keep)
-            writers = {}
-            if keep_tracks:
-                writers = open_tracks(output, film, source, montage, done, keep)
+            writers = open_tracks(output, film, source, montage, done, wanted, keep)
             _metadata(output, film, montage, shows, done)
             pictures = picture_packets(segments, montage, video)
             _mux(output, target, film, montage, writers, pictures, done)

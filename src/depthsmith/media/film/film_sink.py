@@ -15,15 +15,22 @@ from depthsmith.errors import FilmError, UsageError
 from depthsmith.film import FilmInfo, Span, StereoLayout
 from depthsmith.media.film.assemble import assemble
 from depthsmith.media.film.encoding import CONTAINERS, Encoding, check_size
+from depthsmith.media.film.failures import MuxerError
 from depthsmith.media.film.frame_list import FrameList
 from depthsmith.media.film.limits import coded_size
+from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.segments import SegmentWriter
 from depthsmith.media.film.sink import Sink, State, Written
+from depthsmith.media.film.track_plan import Keep
+from depthsmith.media.film.tracks import Assembled
 from depthsmith.media.film.verifying import verify_film
 from depthsmith.media.film.work import Work
 from depthsmith.types import Size
 
 _MONO = StereoLayout()
+# Of encoders, which take it as a hint; what files say can be anything.
+_USUAL_RATE = Fraction(25)
+_RATES = (1, 1000)
 
 
 def open_film(
@@ -107,7 +114,9 @@ class FilmSink:
     def write(self, pixels: NDArray[Any], pts: int, duration: int | None, index: int) -> None:
         self._frames.check(pts, index)
         if self._writer is None:
-            rate = self._source.frame_rate or Fraction(25)
+            rate = self._source.frame_rate or _USUAL_RATE
+            if not _RATES[0] <= rate <= _RATES[1]:
+                rate = _USUAL_RATE
             self._writer = SegmentWriter(
                 self._work.path(".mkv"), self._encoding, self._size, rate, self._layout,
                 self._work.target,
@@ -131,10 +140,7 @@ class FilmSink:
         target = self._work.target
         montage = self._frames.montage(self._source, self._spans)
         with atomic_path(target) as part:
-            done = assemble(
-                self._work.segments, part, self._source, montage, self._encoding,
-                target=target, shows=self._shows, keep_tracks=self._keep_tracks,
-            )  # fmt: skip
+            done = self._assemble(part, montage)
             verify_film(
                 part, target, montage, coded_size(self._encoding, self._size), done.streams
             )
@@ -149,6 +155,24 @@ class FilmSink:
             dropped=tuple(done.dropped),
             notes=(*filter(None, [montage.note]), *done.notes, *notes),
         )
+
+    def _assemble(self, part: Path, montage: Montage) -> Assembled:
+        """With all tracks; hours of work are not lost to one that FFmpeg does not take."""
+        ways: tuple[Keep, ...] = ("all", "plain", "nothing") if self._keep_tracks else ("nothing",)
+        for number, wanted in enumerate(ways, 1):
+            try:
+                done = assemble(
+                    self._work.segments, part, self._source, montage, self._encoding,
+                    target=self._work.target, shows=self._shows, wanted=wanted,
+                )  # fmt: skip
+            except MuxerError:
+                if number == len(ways):
+                    raise
+            else:
+                if wanted == "nothing" and self._keep_tracks:
+                    done.dropped += [str(track) for track in self._source.tracks]
+                return done
+        raise AssertionError
 
     def abort(self) -> None:
         if self._writer is not None:

@@ -39,9 +39,10 @@ from depthsmith.errors import FilmError, OutputError, UsageError
 from depthsmith.film import FilmInfo, Span
 from depthsmith.media.depth_file import SUFFIXES, write_depth
 from depthsmith.media.film.frame_list import FrameList
+from depthsmith.media.film.lasting import sync
 from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.sink import Sink, State, Written
-from depthsmith.media.film.work import Work, sync
+from depthsmith.media.film.work import Work
 from depthsmith.types import DepthKind, DepthMap, FloatArray, Size
 
 SequenceFormat = Literal["png16", "exr", "npz"]

@@ -17,13 +17,16 @@ MP4 has codes for more (DTS, TrueHD, Vorbis, PCM), but few players take them fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from depthsmith.film import Track
 from depthsmith.media.film.probe import is_cover
 
 Action = Literal["copy", "aac", "text", "attach", "cover", "drop", "ignore"]
+Keep = Literal["all", "plain", "nothing"]
+"""What is taken over: ``plain`` is sound as AAC and subtitles as text, for tracks that a
+container takes by its rules but not as they are."""
 
 _MP4_AUDIO = {"aac", "ac3", "eac3", "alac", "mp3", "mp2", "opus", "flac"}
 _MOV_AUDIO = {
@@ -60,7 +63,9 @@ class TrackPlan:
     reason: str
 
 
-def plan_tracks(source: Any, pictures: int, container: str, known: set[str]) -> list[TrackPlan]:
+def plan_tracks(
+    source: Any, pictures: int, container: str, known: set[str], keep: Keep
+) -> list[TrackPlan]:
     """Decide for every stream of an open film but its pictures.
 
     Args:
@@ -68,10 +73,12 @@ def plan_tracks(source: Any, pictures: int, container: str, known: set[str]) -> 
         pictures: index of the stream that is replaced.
         container: FFmpeg's name: ``matroska``, ``mp4`` or ``mov``.
         known: FFmpeg's names of codecs that the container has a code for.
+        keep: see `Keep`.
     """
-    return [
+    plans = [
         _plan(stream, container, known) for stream in source.streams if stream.index != pictures
     ]
+    return plans if keep == "all" else [_plain(plan, keep) for plan in plans]
 
 
 def codec_name(stream: Any) -> str:
@@ -124,6 +131,17 @@ def _plan(stream: Any, container: str, known: set[str]) -> TrackPlan:
     elif name in _TEXT:
         action = "text"
     return TrackPlan(stream, track, action, reason)
+
+
+def _plain(plan: TrackPlan, keep: Keep) -> TrackPlan:
+    action: Action = "drop"
+    if plan.action == "ignore" or keep == "nothing":
+        action = "ignore"
+    elif plan.action in ("copy", "aac") and plan.track.kind == "audio":
+        action = "aac"
+    elif plan.track.kind == "subtitle" and plan.track.codec in _TEXT:
+        action = "text"
+    return replace(plan, action=action, reason="FFmpeg did not take it")
 
 
 def _audio(name: str, container: str, known: set[str], stream: Any) -> Action:

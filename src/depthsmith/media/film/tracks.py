@@ -14,7 +14,7 @@ from depthsmith.media.film.copying import AudioCopy, SubtitleCopy, TrackWriter
 from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.probe import opened
 from depthsmith.media.film.stream_facts import with_priming
-from depthsmith.media.film.track_plan import TrackPlan, cover_file, plan_tracks
+from depthsmith.media.film.track_plan import Keep, TrackPlan, cover_file, plan_tracks
 
 # Tags that were true of the source's file only.
 _STALE = {
@@ -53,15 +53,28 @@ def open_tracks(
     source: FilmInfo,
     montage: Montage,
     done: Assembled,
+    wanted: Keep,
     keep: contextlib.ExitStack,
 ) -> dict[int, TrackWriter]:
-    """Streams of the output for those of the source, and who writes them."""
+    """Make the streams of the output.
+
+    Args:
+        output: PyAV's, before its head is written.
+        film: the source, open.
+        source, montage: see there.
+        done: takes note of what becomes of each track.
+        wanted: what is taken over.
+        keep: closes what is opened here.
+
+    Returns:
+        Who writes the packets of the source's streams, by their index.
+    """
     import av
 
     writers: dict[int, TrackWriter] = {}
     container = output.format.name
     known = output.supported_codecs
-    for plan in plan_tracks(film, source.stream, container, known):
+    for plan in plan_tracks(film, source.stream, container, known, wanted):
         name = str(plan.track)
         if plan.action == "ignore":
             continue

@@ -16,22 +16,27 @@ Everything is flushed to the disk before the file that vouches for it is renamed
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import os
 import shutil
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.atomic import writing
 from depthsmith.errors import UsageError
+from depthsmith.media.film.lasting import (
+    checksum,
+    read_arrays,
+    read_json,
+    save,
+    whole,
+    write_json,
+)
 from depthsmith.media.film.sink import State
 
 FORMAT = 1
@@ -41,9 +46,7 @@ UNKNOWN = -1
 """For a duration."""
 
 _STEM_LENGTH = 40
-_CHUNK = 1 << 22
 _STATES_KEPT = 2
-_PREFIX = "a_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,18 +164,18 @@ class Work:
             facts=dict(facts or {}),
         )
         with writing(self.target):
-            _save(times, {"pts": segment.pts, "durations": segment.durations})
-            sums = {self._name(path): _checksum(path) for path in (*files, times)}
+            save(times, {"pts": segment.pts, "durations": segment.durations})
+            sums = {self._name(path): checksum(path) for path in (*files, times)}
             if state is not None:
-                _save(memory, arrays)
-                sums[memory.name] = _checksum(memory)
+                save(memory, arrays)
+                sums[memory.name] = checksum(memory)
             record = {
                 "frames": segment.frames,
                 "files": [self._name(path) for path in files],
                 "sums": sums,
                 "facts": segment.facts,
             }
-            _write_json(self.path(".json"), record)
+            write_json(self.path(".json"), record)
         self.segments.append(segment)
         old = segment.number - _STATES_KEPT
         if old >= 0:
@@ -192,7 +195,7 @@ class Work:
 
     def _begin(self, key: str, resume: bool) -> None:
         job = {"format": FORMAT, "key": key}
-        there = _read_json(self.folder / "job.json")
+        there = read_json(self.folder / "job.json")
         if resume and there is not None:
             if there != job:
                 raise UsageError(
@@ -204,7 +207,7 @@ class Work:
             if lost := closed - len(self.segments):
                 self.notes = (f"{lost} damaged segments of the earlier run are made again",)
         self._sweep()
-        _write_json(self.folder / "job.json", job)
+        write_json(self.folder / "job.json", job)
 
     def _load(self) -> None:
         """Take the segments that are whole, up to the first that is not."""
@@ -213,24 +216,24 @@ class Work:
         # After damage, the last segment's state may be gone already; then go back further.
         while self.segments:
             last = self.segments[-1]
-            record = _read_json(self.folder / f"{last.number:05d}.json") or {}
+            record = read_json(self.folder / f"{last.number:05d}.json") or {}
             name = f"{last.number:05d}.state.npz"
             if name not in record.get("sums", {}):
                 return  # closed without a state
-            if _whole(self.folder / name, record["sums"][name]):
-                self.state = _read_arrays(self.folder / name)
+            if whole(self.folder / name, record["sums"][name]):
+                self.state = read_arrays(self.folder / name)
                 return
             self.segments.pop()
 
     def _segment(self) -> Segment | None:
-        record = _read_json(self.path(".json"))
+        record = read_json(self.path(".json"))
         try:
             if record is None:
                 return None
             for name in (*record["files"], self.path(".times.npz").name):
-                if not _whole(self.folder / name, record["sums"][name]):
+                if not whole(self.folder / name, record["sums"][name]):
                     return None
-            times = _read_arrays(self.path(".times.npz"))
+            times = read_arrays(self.path(".times.npz"))
             return Segment(
                 number=len(self.segments),
                 files=tuple(self.folder / name for name in record["files"]),
@@ -256,71 +259,3 @@ def work_folder(target: Path) -> Path:
     """Where the work on ``target`` is kept."""
     digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]
     return target.with_name(f".{target.name[:_STEM_LENGTH]}.{digest}.depthsmith")
-
-
-def sync(path: Path) -> None:
-    """Make sure that a file is on the disk."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
-def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    with path.open("wb") as file:
-        # Prefixed: a name could be that of an argument.
-        np.savez(file, **{_PREFIX + name: array for name, array in arrays.items()})  # type: ignore[arg-type]
-
-
-def _checksum(path: Path) -> list[int]:
-    """Size and CRC-32, with the file on the disk."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-        return _sum(file)
-
-
-def _sum(file: BinaryIO) -> list[int]:
-    size = total = 0
-    while chunk := file.read(_CHUNK):
-        total = zlib.crc32(chunk, total)
-        size += len(chunk)
-    return [size, total]
-
-
-def _whole(path: Path, expected: list[int]) -> bool:
-    with contextlib.suppress(OSError):
-        if path.stat().st_size == expected[0]:
-            with path.open("rb") as file:
-                return _sum(file) == expected
-    return False
-
-
-def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    with np.load(path, allow_pickle=False) as arrays:
-        return {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
-
-
-def _write_json(path: Path, document: dict[str, Any]) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8") as file:
-        json.dump(document, file)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last. Windows has no such thing, nor needs it."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
