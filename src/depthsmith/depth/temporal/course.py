@@ -13,9 +13,9 @@ from depthsmith.depth.temporal.anchor import held
 from depthsmith.depth.temporal.frame import Frame
 from depthsmith.depth.temporal.motion import STILL, CameraMotion
 from depthsmith.depth.temporal.recipe import RECIPES
-from depthsmith.depth.temporal.shot_range import Span
 from depthsmith.depth.temporal.smooth import Belief, blend, carried
 from depthsmith.depth.temporal.values import BLOCK, State, SteadySettings
+from depthsmith.depth.temporal.window import Window
 from depthsmith.types import FloatArray
 
 
@@ -50,11 +50,12 @@ class Course:
         self._two_sided = self._recipe.two_sided and not settings.live
         self._from_ahead: dict[int, Belief] = {}
 
-    def filtered(self, ahead: Sequence[Frame], state: State | None) -> Step:
+    def filtered(self, ahead: Sequence[Frame], window: Window, state: State | None) -> Step:
         """The first of some frames, made steady.
 
         Args:
             ahead: the frame and those looked ahead to.
+            window: of those.
             state: after the frame before; None at the start of a shot.
         """
         frame, limits = ahead[0], self._recipe.limits
@@ -62,15 +63,15 @@ class Course:
             return Step(IDENTITY, frame.inverse)
         now = _alone(frame)
         both = self._seen_ahead(ahead) if self._two_sided else now
-        mean = _mean_unit(ahead)
+        own = window.own
         if state is None or frame.link is None or state.steady is None or state.trust is None:
-            return Step(mean, mean(both.depth), _mapped(now, mean))
+            return Step(own, own(both.depth), _mapped(now, own))
         back = frame.link.back
         past = carried(Belief(state.steady, state.trust), back, self._recipe.interpolation)
         small = cv2.resize(past.depth, frame.gray.shape[::-1], interpolation=cv2.INTER_AREA)
         found = self._aligned(both, past, small, frame, state)
         anchor, correction = held(state.anchor, small, frame.link, self._settings.affine)
-        affine = correction.after(found).towards(mean, _leak(frame.camera))
+        affine = correction.after(found).towards(own, _leak(frame.camera))
         past = _mapped(past, affine.after(found.inverse()))
         wide = affine.scale * (frame.span.high - frame.span.low)
         forward = blend(_mapped(now, affine), past, back.calm, wide, limits)
@@ -116,22 +117,6 @@ class Course:
         return belief
 
 
-def spans(ahead: Sequence[Frame], affine: Affine) -> list[Span]:
-    """Spans of the frames in the shot's unit.
-
-    Args:
-        ahead: a frame and those looked ahead to.
-        affine: from the first one's unit to the shot's.
-    """
-    unit = affine
-    found = [ahead[0].span.mapped(unit.scale, unit.shift)]
-    for frame in ahead[1:]:
-        if frame.step is not None:
-            unit = unit.after(frame.step)
-        found.append(frame.span.mapped(unit.scale, unit.shift))
-    return found
-
-
 def _alone(frame: Frame) -> Belief:
     return Belief(frame.inverse, np.ones_like(frame.small))
 
@@ -150,20 +135,3 @@ def _leak(camera: CameraMotion) -> float:
     if camera == STILL:
         return 0.0
     return min(2.0 * abs(camera.zoom) + 0.1 * camera.novelty + 0.002, 0.05)
-
-
-def _mean_unit(ahead: Sequence[Frame]) -> Affine:
-    """The frame's map to the mean unit of the frames looked ahead to.
-
-    Scale and shift differ from frame to frame by chance; their mean is what they are about.
-    """
-    to_first = IDENTITY
-    scales, shifts = [1.0], [0.0]
-    for frame in ahead[1:]:
-        if frame.step is None:
-            break
-        to_first = to_first.after(frame.step)
-        back = to_first.inverse()
-        scales.append(back.scale)
-        shifts.append(back.shift)
-    return Affine(float(np.mean(scales)), float(np.mean(shifts)))

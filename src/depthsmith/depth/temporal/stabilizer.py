@@ -12,7 +12,7 @@ from itertools import islice
 
 from depthsmith.depth.temporal import shot_range
 from depthsmith.depth.temporal.carry import Carrier, Key, Whole
-from depthsmith.depth.temporal.course import Course, spans
+from depthsmith.depth.temporal.course import Course
 from depthsmith.depth.temporal.frame import Earlier, Frame, examine
 from depthsmith.depth.temporal.motion import brightness
 from depthsmith.depth.temporal.recipe import RECIPES
@@ -24,6 +24,7 @@ from depthsmith.depth.temporal.values import (
     SteadyDepth,
     SteadySettings,
 )
+from depthsmith.depth.temporal.window import Window
 
 
 class Stabilizer:
@@ -108,8 +109,9 @@ class Stabilizer:
     def _steady(self, ahead: list[Frame]) -> SteadyDepth:
         frame = ahead[0]
         state = None if frame.sample.cut else self._state
-        step = self._course.filtered(ahead, state)
-        seen = spans(ahead, step.affine)
+        window = Window.of(ahead)
+        step = self._course.filtered(ahead, window, state)
+        seen = window.in_unit(step.affine)
         if state is None:
             shot = shot_range.start(seen)
         else:
