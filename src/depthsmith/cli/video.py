@@ -217,7 +217,8 @@ def video(
     from depthsmith.api import load
     from depthsmith.depth.temporal import SteadySettings
     from depthsmith.pipeline import Wanted
-    from depthsmith.video.depth_films import Coding, DepthFilms, Loader
+    from depthsmith.video.coding import Coding, Loader
+    from depthsmith.video.depth_films import DepthFilms
     from depthsmith.video.make import Reading
     from depthsmith.video.network_depth import Working
     from depthsmith.video.plan import plan_films

@@ -14,6 +14,7 @@ from depthsmith.film import FilmFrame, FilmInfo, Span
 from depthsmith.types import Placement, Size
 from depthsmith.video.depth_frames import open_depth_film
 from depthsmith.video.frame_depth import Memory, Seen, Threads
+from depthsmith.video.key import file_key
 
 
 class FilmOfDepth:
@@ -37,6 +38,10 @@ class FilmOfDepth:
         self.spans = spans
         self.inverted = inverted
         self._depths = open_depth_film(path)
+
+    @property
+    def key(self) -> object:
+        return (file_key(self.path), self.inverted)
 
     def run(
         self,

@@ -70,6 +70,10 @@ class DepthSource(Protocol):
     def live(self) -> bool:
         """Whether nothing may be looked ahead."""
 
+    @property
+    def key(self) -> object:
+        """Tells, by its ``repr``, all that the depth depends on beside the film."""
+
     def run(
         self,
         frames: Iterator[FilmFrame],

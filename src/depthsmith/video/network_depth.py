@@ -22,6 +22,7 @@ from depthsmith.pipeline import Predictor, Wanted
 from depthsmith.types import DepthKind, Placement
 from depthsmith.video.estimate import estimate, prepare
 from depthsmith.video.frame_depth import Memory, Seen, Threads
+from depthsmith.video.key import network_key
 
 _SINCE_KEY = "since_key"
 
@@ -70,6 +71,10 @@ class NetworkDepth:
     @property
     def live(self) -> bool:
         return self.working.steady.live
+
+    @property
+    def key(self) -> object:
+        return (network_key(self.predictor), self.working)
 
     def run(
         self,

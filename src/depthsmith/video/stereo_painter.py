@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, get_args
@@ -13,6 +14,7 @@ from depthsmith.errors import UsageError
 from depthsmith.film import StereoLayout
 from depthsmith.media.film.encoding import Content
 from depthsmith.stereo import (
+    FLAT_FOV_DEG,
     Align,
     Border,
     Margins,
@@ -20,6 +22,7 @@ from depthsmith.stereo import (
     Scratch,
     StereoSettings,
     auto_convergence,
+    natural_side,
     near_to_disparity,
     pack,
     render_pair,
@@ -32,8 +35,9 @@ from depthsmith.video.frame_depth import Memory, Seen
 FilmFormat = Literal[
     "sbs", "half-sbs", "tb", "half-tb", "cross-eyed", "anaglyph", "anaglyph-color",
     "anaglyph-half-color", "anaglyph-gray", "anaglyph-dubois", "interlaced", "rgbd", "vr180",
-    "fisheye180",
+    "fisheye180", "wiggle",
 ]  # fmt: skip
+"""``wiggle`` shows the eyes in turn; for previews."""
 
 LAYOUTS: dict[str, StereoLayout] = {
     "sbs": StereoLayout("sbs"),
@@ -55,6 +59,8 @@ DEEP_FORMATS = frozenset({
 _LARGEST_SIDE = 4096
 """Of one eye's half sphere: twice that is the widest that codecs have levels for."""
 
+# Each eye's turn in a wiggle: about an eighth of a second.
+_WIGGLE_FRAMES = 4
 # A share of the way that the plane of `auto` moves in a frame: seconds, not frames.
 _PLANE_PACE = 0.02
 
@@ -71,6 +77,7 @@ class StereoPainter:
         fov_deg, side: of VR180 and fisheye, see `Projector`.
         deep: whether frames are shown in 16 bits.
         threads: that work on a frame.
+        longest: frames are shrunk to so many pixels first.
 
     Raises:
         UsageError: for what cannot be.
@@ -91,12 +98,16 @@ class StereoPainter:
         side: int | None = None,
         deep: bool = False,
         threads: int = 1,
+        longest: int | None = None,
     ) -> None:
         if format not in get_args(FilmFormat):
             raise UsageError(f"the format is one of {', '.join(get_args(FilmFormat))}")
         if deep and format not in DEEP_FORMATS:
             raise UsageError(f"{format} cannot be shown in HDR; use --hdr tonemap")
-        self.size, self.format, self.settings = size, format, settings
+        self.format, self.settings = format, settings
+        # Previews are of a smaller film.
+        scale = 1.0 if longest is None else min(1.0, longest / max(size))
+        self.size = Size(*(max(1, round(side * scale)) for side in size))
         self.border, self.fill, self.align = border, fill, align
         self.deep, self.threads = deep, threads
         self.content: Content = "deep" if deep else "rgb"
@@ -125,8 +136,8 @@ class StereoPainter:
 
     def size_of(self, source: Size) -> Size:
         """By painting one black frame."""
-        blank = np.zeros((*source, 3), np.uint16 if self.deep else np.uint8)
-        return Size(*self._lay_out(blank, np.zeros(source, np.float32)).shape[:2])
+        blank = np.zeros((*self.size, 3), np.uint16 if self.deep else np.uint8)
+        return Size(*self._lay_out(blank, np.zeros(self.size, np.float32), 0).shape[:2])
 
     def paint(self, seen: Seen) -> PixelArray:
         frame = seen.frame
@@ -134,9 +145,12 @@ class StereoPainter:
         if self.deep:
             assert frame.deep is not None
             picture = frame.deep
-        near = _half_pixel(seen)
+        if picture.shape[:2] != self.size:
+            height, width = self.size
+            picture = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
+        near = _half_pixel(seen, self.size)
         self._move_plane(near, frame.cut)
-        return self._lay_out(picture, near)
+        return self._lay_out(picture, near, frame.index)
 
     def memory(self) -> Memory:
         return {} if self._plane is None else {"plane": np.float64(self._plane)}
@@ -144,7 +158,7 @@ class StereoPainter:
     def recall(self, memory: Memory) -> None:
         self._plane = float(memory["plane"]) if "plane" in memory else None
 
-    def _lay_out(self, picture: PixelArray, near: FloatArray) -> PixelArray:
+    def _lay_out(self, picture: PixelArray, near: FloatArray, index: int) -> PixelArray:
         if self.format == "rgbd":
             height, width = picture.shape[:2]
             large = cv2.resize(near, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -157,7 +171,11 @@ class StereoPainter:
             align=self.align, fill=self.fill, border=self.border, margins=self._margins,
             threads=self.threads, scratch=self._scratch,
         )  # fmt: skip
-        return pack(pair, self.format) if self._project is None else self._project(pair)
+        if self._project is not None:
+            return self._project(pair)
+        if self.format == "wiggle":
+            return (pair.left if index // _WIGGLE_FRAMES % 2 else pair.right).copy()
+        return pack(pair, self.format)
 
     def _move_plane(self, near: FloatArray, cut: bool) -> None:
         """With ``auto``, follow what the picture is about, slowly; a new shot starts afresh."""
@@ -170,17 +188,16 @@ class StereoPainter:
             self._plane += _PLANE_PACE * (wanted - self._plane)
 
     def _projector(self, sphere: Sphere, fov_deg: float | None, side: int | None) -> Projector:
-        size = self.size
+        size, fov_deg = self.size, FLAT_FOV_DEG if fov_deg is None else fov_deg
         if self.border == "crop":
             margins = self._margins
             left = max(margins.left_view[0], margins.right_view[0])
             right = max(margins.left_view[1], margins.right_view[1])
-            size = Size(size.height, size.width - left - right)
-        options = {} if fov_deg is None else {"fov_deg": fov_deg}
-        projector = Projector(size, sphere, side=side, **options)
-        if side is None and projector.side > _LARGEST_SIDE:
-            projector = Projector(size, sphere, side=_LARGEST_SIDE, **options)
-        return projector
+            kept = size.width - left - right
+            half = math.tan(math.radians(fov_deg) / 2) * kept / size.width
+            size, fov_deg = Size(size.height, kept), math.degrees(2 * math.atan(half))
+        natural = natural_side(size.width, fov_deg)
+        return Projector(size, sphere, fov_deg, side or min(natural, _LARGEST_SIDE))
 
 
 def _widest(settings: StereoSettings, width: int) -> Margins:
@@ -200,13 +217,18 @@ def _widest(settings: StereoSettings, width: int) -> Margins:
     return widest
 
 
-def _half_pixel(seen: Seen) -> FloatArray:
-    """Near so that enlarging it by half pixels, as the renderer does, puts it where it is."""
+def _half_pixel(seen: Seen, shown: Size) -> FloatArray:
+    """Near so that enlarging it by half pixels, as the renderer does, puts it where it is.
+
+    Args:
+        shown: size of the picture, which near may not exceed.
+    """
     near, place = seen.near, seen.placement
     rows, columns = near.shape
     height, width = place.source
-    if rows > height or columns > width:
-        return np.clip(seen.full_size(near), 0, 1)
+    if rows > shown.height or columns > shown.width:
+        full = np.clip(seen.full_size(near), 0, 1)
+        return np.asarray(cv2.resize(full, shown[::-1], interpolation=cv2.INTER_AREA))
     if not place.align_corners or min(near.shape) < 2:
         return near
     x = ((np.arange(columns) + 0.5) * width / columns - 0.5) * ((columns - 1) / (width - 1))
