@@ -153,17 +153,17 @@ class Decoder:
         """
         import av
 
-        model = self.stream.codec_context
-        context = av.CodecContext.create(model.codec.name, "r")
-        context.extradata = model.extradata
-        context.thread_count = 1
         group, damage, self._damage = self._group, self._damage, lambda *_: None
         self._group = []
         try:
-            for packet in [*group, av.Packet()]:
-                for frame in self._decoded(packet, context):
-                    if frame is not None and frame.pts is not None and frame.pts > last:
-                        yield frame
+            # The file again, for a decoder that knows all the header says.
+            with opened(self._info.path) as container:
+                context = container.streams[self._info.stream].codec_context
+                context.thread_count = 1
+                for packet in [*group, av.Packet()]:
+                    for frame in self._decoded(packet, context):
+                        if frame is not None and frame.pts is not None and frame.pts > last:
+                            yield frame
         finally:
             self._damage = damage
 
