@@ -212,7 +212,9 @@ def test_gray_film(tmp_path: Path) -> None:
     picture = np.repeat(gray[..., None], 3, axis=2)
     full = ColorSpec(full_range=True)
     for codec, pix_fmt, color in (
-        ("ffv1", "gray", ColorSpec()), ("ffv1", "gray16le", ColorSpec()), ("libx264", "gray", full),
+        ("ffv1", "gray", ColorSpec()),
+        ("ffv1", "gray16le", ColorSpec()),
+        ("libx264", "gray", full),
     ):  # fmt: skip
         path = make_film_file(tmp_path / "a.mkv", pictures=[picture], codec=codec, color=color,
                               parts=((0.04, 25),), pix_fmt=pix_fmt)  # fmt: skip
