@@ -82,7 +82,7 @@ def assemble(
             with writing_film(target):
                 video = _video_stream(output, first, source, montage, encoding, shows, keep)
             writers = open_tracks(output, film, source, montage, done, wanted, keep)
-            _metadata(output, film, montage, shows, done)
+            _metadata(output, film, montage, shows, done, chapters=wanted != "nothing")
             pictures = picture_packets(segments, montage, video)
             _mux(output, target, film, montage, writers, pictures, done)
         finally:
@@ -128,26 +128,28 @@ def _video_stream(
     return stream
 
 
-def _metadata(output: Any, film: Any, montage: Montage, shows: str, done: Assembled) -> None:
+def _metadata(
+    output: Any, film: Any, montage: Montage, shows: str, done: Assembled, *, chapters: bool
+) -> None:
     output.metadata.update(kept_tags(film.metadata))
     output.metadata[MARK] = shows
-    chapters: list[Any] = []
-    for chapter in film.chapters():
+    kept: list[Any] = []
+    for chapter in film.chapters() if chapters else ():
         unit = chapter["time_base"]
         pieces = montage.clip(chapter["start"] * unit, chapter["end"] * unit)
         for begin, end in pieces:
-            chapters.append(
+            kept.append(
                 {
-                    "id": len(chapters) + 1,
+                    "id": len(kept) + 1,
                     "start": max(0, round(begin * 1000)),
                     "end": round(end * 1000),
                     "time_base": Fraction(1, 1000),
                     "metadata": dict(chapter["metadata"]),
                 }
             )
-    if chapters:
-        output.set_chapters(chapters)
-        done.copied.append(f"{len(chapters)} chapter{'s' if len(chapters) > 1 else ''}")
+    if kept:
+        output.set_chapters(kept)
+        done.copied.append(f"{len(kept)} chapter{'s' if len(kept) > 1 else ''}")
 
 
 def _mux(

@@ -119,7 +119,7 @@ class Work:
             with writing(target):
                 work._begin(key, resume)
         except BaseException:
-            work.release()
+            lock.release()
             raise
         return work
 
@@ -185,12 +185,15 @@ class Work:
         return path.relative_to(self.folder).as_posix()
 
     def release(self) -> None:
-        """Let another process at it. What is there stays."""
-        self._lock.release()
+        """Let another process at it. What is there stays, unless nothing was finished."""
+        if self.segments:
+            self._lock.release()
+        else:
+            self.discard()
 
     def discard(self) -> None:
         """Remove all of it."""
-        self.release()
+        self._lock.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _begin(self, key: str, resume: bool) -> None:
