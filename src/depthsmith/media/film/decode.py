@@ -9,7 +9,7 @@ from typing import Any
 
 from depthsmith.errors import FilmError
 from depthsmith.film import FilmInfo
-from depthsmith.media.film.probe import opened
+from depthsmith.media.film.open_file import opened, reason
 
 MAX_THREADS = 8  # each holds a picture or more
 _GIVE_UP = 200  # reads in a row that fail
@@ -106,7 +106,7 @@ class Decoder:
             except av.error.FFmpegError as error:
                 failures += 1
                 if failures == 1:
-                    self._damage(None, _reason(error))
+                    self._damage(None, reason(error))
         yield av.Packet()  # once more does no harm
 
     def _keep(self, packet: Any) -> None:
@@ -132,7 +132,7 @@ class Decoder:
         except EOFError:
             return found
         except (av.error.FFmpegError, MemoryError) as error:
-            self._report(packet.pts, _reason(error))
+            self._report(packet.pts, reason(error))
             return [None]
         for frame in frames:
             frame.time_base = self._info.time_base
@@ -166,7 +166,3 @@ class Decoder:
                             yield frame
         finally:
             self._damage = damage
-
-
-def _reason(error: BaseException) -> str:
-    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).splitlines()[0]

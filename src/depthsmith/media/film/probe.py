@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import stat
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,16 +11,20 @@ from typing import Any, cast
 
 from depthsmith.errors import FilmError
 from depthsmith.film import ColorTags, FilmInfo, Track
+from depthsmith.media.film.open_file import MAX_PIXELS, opened, reason
 from depthsmith.media.film.orient import Orientation, display_size, orientation_of
 from depthsmith.types import Size
 
-MAX_PIXELS = 1 << 28
-_STILLS = ("avif", "heic", "heix", "mif1")  # brands of ISO files that hold one picture
-# What FFmpeg takes for film in a text file, and lists that make it open other files.
-_NO_FILMS = (
-    "tty", "hls", "concat", "dash", "sdp", "lrc", "ffmetadata", "rawvideo", "alias_pix", "xbin",
-    "bin", "adf", "idf", "mcc", "imf",
-)  # fmt: skip
+__all__ = [
+    "DeclaredEnd",
+    "declared_end_s",
+    "duration_of",
+    "is_cover",
+    "opened",
+    "probe",
+    "side_data",
+]
+
 _FIRST_FRAME_PACKETS = 5000
 _PLAUSIBLE_ASPECT = 10
 
@@ -43,80 +45,6 @@ def probe(path: Path, *, stream: int | None = None) -> FilmInfo:
         chosen = _choose(path, container, stream)
         frame = _first_frame(path, container, chosen)
         return _describe(path, container, chosen, frame)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """Open a file with PyAV; the container is closed at the end.
-
-    Raises:
-        FilmError: if there is no film in it.
-    """
-    import av
-
-    _check_file(path)
-    try:
-        # Absolute: FFmpeg takes ``a:b`` for a protocol. One protocol: lists of other files,
-        # and films that name others, must not make it open what the user did not name.
-        container = av.open(
-            str(path.absolute()),
-            options={"protocol_whitelist": "file", "max_pixels": str(MAX_PIXELS)},
-            metadata_errors="replace",
-        )
-    except av.error.FFmpegError as error:
-        raise _open_error(path, error) from error
-    except (OSError, ValueError, UnicodeError, MemoryError) as error:
-        raise FilmError(f"{path} cannot be opened as a film: {error}") from error
-    try:
-        _check_format(path, container)
-        yield container
-    finally:
-        container.close()
-
-
-def _check_file(path: Path) -> None:
-    try:
-        mode = path.stat()
-    except FileNotFoundError:
-        raise FilmError(f"{path} does not exist") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FilmError(f"{path} cannot be read: {reason}") from error
-    if stat.S_ISDIR(mode.st_mode):
-        raise FilmError(f"{path} is a folder; name a film in it")
-    if not stat.S_ISREG(mode.st_mode):
-        raise FilmError(f"{path} is no regular file; films are not read from pipes and devices")
-    if mode.st_size == 0:
-        raise FilmError(f"{path} is empty")
-
-
-def _open_error(path: Path, error: Any) -> FilmError:
-    import av
-
-    if isinstance(error, av.error.PermissionError):
-        return FilmError(f"{path} cannot be read: no permission")
-    with suppress(OSError), path.open("rb") as file:
-        head = file.read(12)
-        if head[4:8] in (b"ftyp", b"mdat", b"wide", b"free", b"skip"):
-            return FilmError(
-                f"{path} is an MP4 or MOV without its index (moov): the recording or the "
-                "download broke off; get the whole file, or repair it with untrunc"
-            )
-    return FilmError(f"{path} is not a film that FFmpeg knows ({_reason(error)})")
-
-
-def _reason(error: Any) -> str:
-    return str(getattr(error, "strerror", None) or error).splitlines()[0]
-
-
-def _check_format(path: Path, container: Any) -> None:
-    name = container.format.name
-    brand = container.metadata.get("major_brand", "").strip()
-    still = name == "image2" or (name.endswith("_pipe") and name not in ("gif_pipe",))
-    if still or brand in _STILLS:
-        raise FilmError(f"{path} is a still picture; use `depthsmith depth` for it")
-    if set(name.split(",")) & set(_NO_FILMS):
-        raise FilmError(f"{path} is not a film (it looks like {name} text)")
 
 
 def is_cover(stream: Any) -> bool:
@@ -167,11 +95,11 @@ def _first_frame(path: Path, container: Any, stream: Any) -> Any:
                 for frame in packet.decode():
                     return frame
             except av.error.FFmpegError as error:
-                failure = _reason(error)
+                failure = reason(error)
             if packets >= _FIRST_FRAME_PACKETS:
                 break
     except (av.error.FFmpegError, MemoryError) as error:
-        failure = _reason(error)
+        failure = reason(error)
     name = stream.codec_context.name
     if packets <= 1 and not failure:
         raise FilmError(f"{path} holds no frames; it broke off after the header")
