@@ -8,14 +8,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from depthsmith.cli import console
+from depthsmith.cli.options import ProgressChoice
 
 if TYPE_CHECKING:
     from depthsmith.depth.temporal.flicker import FlickerReport
-
-ProgressChoice = Literal["auto", "json", "none"]
 
 _JSON_PERIOD_S = 0.5
 _PLAIN_PERIOD_S = 30.0

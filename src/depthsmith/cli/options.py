@@ -11,6 +11,10 @@ ProviderChoice = Literal["auto", "cpu", "cuda", "tensorrt", "directml", "coreml"
 KindChoice = Literal["inverse-depth", "depth", "depth-m", "canonical"]
 NormalizationChoice = Literal["imagenet", "zero-one", "none"]
 FamilyChoice = Literal["da1", "da2", "da3"]
+SteadyChoice = Literal["off", "fast", "quality"]
+CodecChoice = Literal["h264", "hevc", "ffv1", "av1"]
+HardwareChoice = Literal["off", "auto", "nvenc", "qsv", "videotoolbox", "vaapi", "amf"]
+ProgressChoice = Literal["auto", "json", "none"]
 FitChoice = Literal["official", "letterbox", "stretch"]
 
 Model = Annotated[
@@ -83,7 +87,7 @@ Resolution = Annotated[
 FocalPx = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(
-        "--focal-px", metavar="PX", help="Focal length in pixels of the photo, for metres."
+        "--focal-px", metavar="PX", help="Focal length in pixels of the picture, for metres."
     ),
 ]
 Fov = Annotated[
@@ -94,7 +98,7 @@ Recursive = Annotated[
     bool, typer.Option("--recursive", "-r", help="Look into the folders of folders.")
 ]
 SkipExisting = Annotated[
-    bool, typer.Option("--skip-existing", help="Leave out photos that have their output.")
+    bool, typer.Option("--skip-existing", help="Leave out what has its output.")
 ]
 MaxPixels = Annotated[
     int,
@@ -103,7 +107,84 @@ MaxPixels = Annotated[
     ),
 ]
 AllowTruncated = Annotated[
-    bool, typer.Option("--allow-truncated", help="Take what there is of a truncated photo.")
+    bool, typer.Option("--allow-truncated", help="Take what there is of a truncated file.")
+]
+Stabilize = Annotated[
+    SteadyChoice,
+    typer.Option(
+        "--stabilize",
+        help="quality follows motion; fast follows the camera only; off leaves each frame as the "
+        "network gave it, in one range for each shot.",
+    ),
+]
+Live = Annotated[
+    bool, typer.Option("--live", help="Never look ahead: as it would be on a live picture.")
+]
+Every = Annotated[
+    int,
+    typer.Option(
+        "--every",
+        min=1,
+        max=12,
+        metavar="N",
+        help="Run the network on every Nth frame, and carry depth along the motion between.",
+    ),
+]
+Batch = Annotated[
+    int, typer.Option("--batch", min=1, metavar="N", help="Frames that the network takes at once.")
+]
+Start = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--start", metavar="TIME", help="Begin here: seconds, M:SS or H:MM:SS."),
+]
+Duration = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--duration", metavar="TIME", help="Take so much."),
+]
+Segment = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--segment", metavar="A-B", help="A part, as 1:00-2:00; may be given several times."
+    ),
+]
+Codec = Annotated[
+    Optional[CodecChoice],  # noqa: UP045
+    typer.Option(
+        "--codec",
+        help="h264: 8 bits, plays everywhere (default); hevc: 10 bits; ffv1: 16 bits, lossless, "
+        "in mkv; av1: 10 bits.",
+    ),
+]
+Crf = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--crf", min=0, max=63, metavar="N", help="Quality; smaller is better."),
+]
+Preset = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--preset", metavar="NAME", help="The encoder's own, as veryfast or slow."),
+]
+BitRate = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--bitrate", metavar="RATE", help="Instead of --crf: 8M, 500k."),
+]
+Hardware = Annotated[
+    HardwareChoice,
+    typer.Option(
+        "--hardware",
+        help="Encode on hardware: auto takes what opens, a name that does not is an error.",
+    ),
+]
+NoTracks = Annotated[
+    bool,
+    typer.Option("--no-tracks", help="Leave out audio, subtitles, chapters, attachments."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue what a stopped run has left.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Stop at a damaged frame; by default it is skipped.")
+]
+ProgressWay = Annotated[
+    ProgressChoice,
+    typer.Option("--progress", help="json: a line for each event on standard error."),
 ]
 Reference = Annotated[
     Literal["oracle", "torch"],

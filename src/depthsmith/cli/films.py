@@ -1,0 +1,102 @@
+"""One film after the other: what fails is reported at the end and does not stop the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from depthsmith.cli import console
+from depthsmith.cli.film_progress import Reporter, Told, clock
+
+if TYPE_CHECKING:
+    from depthsmith.film import Span
+    from depthsmith.video.make import Made
+    from depthsmith.video.plan import FilmJob
+
+Make = Callable[["FilmJob", Told], "Made"]
+
+
+def run_films(
+    jobs: Sequence[FilmJob],
+    make: Make,
+    reporter: Reporter,
+    measured: Sequence[Span] | None = None,
+) -> int:
+    """Every job; prints what was written.
+
+    Args:
+        make: does one.
+        measured: measure how steady the results are, which are of these parts.
+
+    Returns:
+        The exit code of the first that failed, or 0.
+
+    Raises:
+        DepthsmithError: if a film failed that is the only one, or in a way in which all would.
+    """
+    from depthsmith.errors import DepthsmithError, InputError, ModelError, UsageError
+
+    failures: list[DepthsmithError] = []
+    try:
+        for job in jobs:
+            try:
+                _make_one(job, make, reporter, measured)
+            except ModelError:
+                raise  # every film would fail in the same way
+            except (InputError, UsageError) as error:
+                if len(jobs) == 1:
+                    raise
+                failures.append(error)
+    finally:  # also when the rest is given up
+        for failure in failures:
+            console.error(str(failure))
+    if not failures:
+        return 0
+    console.error(f"{len(failures)} of {len(jobs)} films failed")
+    return failures[0].exit_code
+
+
+def _make_one(
+    job: FilmJob, make: Make, reporter: Reporter, measured: Sequence[Span] | None
+) -> None:
+    begun = time.monotonic()
+    with reporter.film(job.film) as told:
+        try:
+            made = make(job, told)
+        except KeyboardInterrupt:
+            reporter.note("stopped; continue with --resume", job.film)
+            raise
+    for text in made.notes:
+        reporter.note(text, job.film)
+    seconds = time.monotonic() - begun
+    reporter.note(summary(made, seconds), job.film)
+    written = made.written
+    reporter.event(
+        "done", film=str(job.film), output=str(written.path), frames=written.frames,
+        shots=made.shots, skipped=made.skipped, seconds=round(seconds, 2),
+        resumed_at=made.resumed_at, copied=written.copied, converted=written.converted,
+        dropped=written.dropped,
+    )  # fmt: skip
+    console.say(str(written.path))
+    if measured is not None:
+        from depthsmith.video.flicker import measure
+
+        found = measure(written.path, job.film, spans=measured)
+        reporter.flicker(found, job.film)
+
+
+def summary(made: Made, seconds: float) -> str:
+    """One line about what was made."""
+    written = made.written
+    count = written.frames - made.resumed_at
+    text = f"{written.frames} frames, {float(written.duration):.2f} s of film"
+    if made.resumed_at:
+        text += f", continued at frame {made.resumed_at}"
+    text += f", in {clock(seconds)} ({count / max(seconds, 1e-9):.2f} fps)"
+    if made.skipped:
+        text += f"; {made.skipped} damaged frames skipped"
+    for what in ("copied", "converted", "dropped"):
+        if getattr(written, what):
+            text += f"; {what} {', '.join(getattr(written, what))}"
+    return text
