@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 import typer
 
 from depthsmith.cli.film_progress import Reporter
+from depthsmith.cli.films import run_films
 from depthsmith.cli.options import (
     AllowLicense,
     AllowTruncated,
