@@ -93,7 +93,9 @@ def _first_frame(path: Path, container: Any, stream: Any) -> Any:
             packets += 1
             try:
                 for frame in packet.decode():
-                    return frame
+                    if not frame.is_corrupt:
+                        return frame
+                    failure = "their data is damaged"
             except av.error.FFmpegError as error:
                 failure = reason(error)
             if packets >= _FIRST_FRAME_PACKETS:
