@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from depthsmith.video.make import Made
     from depthsmith.video.plan import FilmJob
 
-Make = Callable[["FilmJob", Told], "Made"]
+Make = Callable[["FilmJob", Told], "Made | None"]
 
 
 def run_films(
@@ -26,7 +26,7 @@ def run_films(
     """Every job; prints what was written.
 
     Args:
-        make: does one.
+        make: does one; gives nothing for a preview.
         measured: measure how steady the results are, which are of these parts.
 
     Returns:
@@ -67,6 +67,9 @@ def _make_one(
         except KeyboardInterrupt:
             reporter.note("stopped; continue with --resume", job.film)
             raise
+    if made is None:
+        console.say(str(job.target))
+        return
     for text in made.notes:
         reporter.note(text, job.film)
     seconds = time.monotonic() - begun

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 VERBS: dict[str, str] = {
     "depth": "Make depth maps of photos.",
-    "stereo": "Make 3D pictures of photos.",
+    "stereo": "Make 3D pictures and films of photos and films.",
     "video": "Make depth films of films.",
     "flicker": "Measure how steady a depth film is.",
     "export": "Build a verified ONNX file from official weights.",

@@ -1,34 +1,46 @@
-"""``depthsmith stereo``: photos in, 3D pictures for two eyes out."""
+"""``depthsmith stereo``: photos and films in, pictures and films for two eyes out."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
+from typing import Annotated, Literal, Optional
 
 import typer
 
-from depthsmith.cli import console
+from depthsmith.cli.film_progress import Reporter
 from depthsmith.cli.options import (
     AllowLicense,
     AllowTruncated,
+    Batch,
+    BitRate,
+    Codec,
+    Crf,
+    Duration,
+    Every,
     Family,
     Fit,
     FocalPx,
     Fov,
+    Hardware,
     Kind,
+    Live,
     MaxPixels,
     Model,
     Normalization,
+    NoTracks,
+    Preset,
+    ProgressWay,
     Provider,
     Recursive,
     Resolution,
+    Resume,
+    Segment,
     SkipExisting,
+    Stabilize,
+    Start,
+    Strict,
     Threads,
 )
-from depthsmith.cli.photos import Done, run_photos
-
-if TYPE_CHECKING:
-    from depthsmith.stereo_files import Depth
 
 LayoutChoice = Literal[
     "sbs", "half-sbs", "tb", "half-tb", "cross-eyed", "anaglyph", "anaglyph-color",
@@ -42,13 +54,14 @@ FillChoice = Literal["smooth", "repeat", "soft_shift", "inverse_warp"]
 AlignChoice = Literal["auto", "always", "never"]
 PolarityChoice = Literal["near-bright", "far-bright"]
 PreviewChoice = Literal["anaglyph", "wiggle"]
-
-_PREVIEW_PX = 960
+PartChoice = Literal["frame", "keys", "10s"]
+HdrChoice = Literal["keep", "tonemap"]
 
 
 def stereo(
     inputs: Annotated[
-        list[Path], typer.Argument(metavar="PHOTO|DIR", help="Photos, and folders of photos.")
+        list[Path],
+        typer.Argument(metavar="PHOTO|FILM|DIR", help="Photos, films, and folders of them."),
     ],
     *,
     output: Annotated[
@@ -57,7 +70,7 @@ def stereo(
             "--output",
             "-o",
             metavar="FILE|DIR",
-            help="A file, or a folder; by default beside each photo, under a name by which "
+            help="A file, or a folder; by default beside each input, under a name by which "
             "players know the format (NAME_LRF_Full_SBS.jpg).",
         ),
     ] = None,
@@ -75,7 +88,7 @@ def stereo(
         typer.Option(
             "--file-type",
             help="By default that of -o's suffix, else jpg; png for interlaced and rgbd, gif "
-            "for wiggle.",
+            "for wiggle. Films are mp4, mov or mkv by -o's suffix, mp4 by default.",
         ),
     ] = None,
     strength: Annotated[
@@ -160,6 +173,13 @@ def stereo(
             "and fro (NAME_preview.gif).",
         ),
     ] = None,
+    preview_of: Annotated[
+        PartChoice,
+        typer.Option(
+            "--preview-of",
+            help="Of films: one frame, key frames in one picture, or ten seconds (.mp4).",
+        ),
+    ] = "frame",
     contact_sheet: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -200,102 +220,81 @@ def stereo(
     family: Family = None,
     max_pixels: MaxPixels = 200_000_000,
     allow_truncated: AllowTruncated = False,
+    hdr: Annotated[
+        HdrChoice,
+        typer.Option(
+            "--hdr",
+            help="Of films. keep: HDR stays HDR, in 10 bits (hevc), where the format shows the "
+            "picture's own colours; tonemap: never.",
+        ),
+    ] = "keep",
+    stabilize: Stabilize = "quality",
+    live: Live = False,
+    every: Every = 1,
+    batch: Batch = 1,
+    start: Start = None,
+    duration: Duration = None,
+    segment: Segment = None,
+    codec: Codec = None,
+    crf: Crf = None,
+    preset: Preset = None,
+    bitrate: BitRate = None,
+    hardware: Hardware = "off",
+    no_tracks: NoTracks = False,
+    resume: Resume = False,
+    strict: Strict = False,
+    progress: ProgressWay = "auto",
 ) -> int:
-    """Make 3D pictures of photos.
+    """Make 3D pictures and films of photos and films.
 
     Writes what two eyes would see, side by side or in another format, under a name by which
-    players know it. Prints the path of each file. A photo that cannot be read does not stop
-    the rest: it is reported at the end.
+    players know it. Films say it in their tags too, and keep their times and tracks. Prints the
+    path of each file. What cannot be read does not stop the rest: it is reported at the end.
     """
     import os
 
-    from depthsmith.api import load
+    from depthsmith.cli.stereo_wishes import Network, Wishes, make_films, make_photos
+    from depthsmith.depth.temporal import SteadySettings
     from depthsmith.errors import UsageError
-    from depthsmith.media.folder import is_film
-    from depthsmith.pipeline import Wanted
-    from depthsmith.stereo import SPHERES, StereoSettings
-    from depthsmith.stereo_files import (
-        FileDepth,
-        Look,
-        Maker,
-        NetworkDepth,
-        StereoSheet,
-        check_beside,
-        plan_stereo,
-    )
+    from depthsmith.media.folder import split_by_kind
+    from depthsmith.plan import PICTURE_SUFFIXES
+    from depthsmith.video.coding import Coding
+    from depthsmith.video.make import Reading
+    from depthsmith.video.network_depth import Working
+    from depthsmith.video.spans import parse_bit_rate, parse_spans
 
-    films = [path for path in inputs if is_film(path)]
-    if films:
-        raise UsageError(f"{films[0]} is a film; photos are what can be made 3D here")
     if preview is not None and layout not in (None, preview):
         raise UsageError(f"--preview shows {preview}; leave out --format {layout}")
-    plan = plan_stereo(
-        inputs,
-        output=output,
-        format=preview or layout,
-        file_type=file_type,
-        preview=preview is not None,
-        recursive=recursive,
-        skip_existing=skip_existing,
+    if contact_sheet is not None and contact_sheet.suffix.lower() not in PICTURE_SUFFIXES:
+        raise UsageError(f"a contact sheet cannot be written as {contact_sheet.name!r}")
+    network = Network(
+        model, provider, fit, resolution, threads, kind, normalization, family, allow_license
     )
-    check_beside(plan, contact_sheet, depth)
-    settings = StereoSettings(
-        strength=strength,
-        eye_distance_mm=eye_distance_mm,
-        max_disparity=max_disparity,
-        convergence=_convergence(convergence, 0.0 if plan.format in SPHERES else 0.5),
-        eyes=eyes,
-        swap=swap,
-    )
-    look = Look(
-        plan.format, settings, border, fill, align, flat_fov, vr_side,
-        threads or os.cpu_count() or 1,
+    wishes = Wishes(
+        output, layout, strength, max_disparity, eye_distance_mm, convergence, eyes, swap, border,
+        fill, align, flat_fov, vr_side, preview, contact_sheet, depth, depth_polarity, focal_px,
+        fov, network, recursive, skip_existing, threads or os.cpu_count() or 1,
     )  # fmt: skip
-    wanted = Wanted(focal_px=focal_px, fov_deg=fov)
-    for text in plan.notes:
-        console.note(text)
-    if not plan.jobs:
-        return 0
-    source: Depth
-    if depth is not None:
-        if not depth.is_dir() and len(plan.jobs) > 1:
-            raise UsageError(f"--depth {depth} is for one photo; name a folder for several")
-        source, name = FileDepth(depth, depth_polarity), str(depth)
-    else:
-        predictor = load(
-            model, provider=provider, fit=fit, resolution=resolution, threads=threads,
-            kind=kind, normalization=normalization, family=family, allow_license=allow_license,
-            progress=True, announce=console.note,
+    reading = Reading(parse_spans(start, duration, segment or ()), strict, allow_truncated)
+    working = Working(SteadySettings(stabilize, live, every), batch, focal_px, fov)
+    coding = Coding(codec, hardware, crf, preset, parse_bit_rate(bitrate), not no_tracks)
+    reporter = Reporter(progress)
+    photos, films = split_by_kind(inputs, recursive)
+    if photos and films and contact_sheet is not None:
+        raise UsageError("a contact sheet is of photos or of films; make one after the other")
+    statuses = []
+    if photos:
+        statuses.append(
+            make_photos(
+                photos, wishes, file_type=file_type, max_pixels=max_pixels or None,
+                allow_truncated=allow_truncated, reporter=reporter,
+            )
         )  # fmt: skip
-        source, name = NetworkDepth(predictor), predictor.contract.model
-    sheet = StereoSheet()
-    maker = Maker(
-        plan, source, look, wanted, _PREVIEW_PX if preview else None, max_pixels or None,
-        allow_truncated, sheet.observe if contact_sheet else lambda *shown: None,
-    )  # fmt: skip
-    jobs = plan.jobs
-
-    def make(number: int) -> Done:
-        notes = maker.make(jobs[number])
-        return Done(jobs[number].targets, notes)
-
-    status = run_photos([job.photo for job in jobs], make)
-    if contact_sheet is not None and sheet.write(contact_sheet, name):
-        console.say(str(contact_sheet))
-    return status
-
-
-def _convergence(text: str | None, default: float) -> float | Literal["auto"]:
-    """``auto`` or a number."""
-    from depthsmith.errors import UsageError
-
-    if text is None:
-        return default
-    if text == "auto":
-        return "auto"
-    try:
-        return float(text)
-    except ValueError as error:
-        raise UsageError(
-            f"--convergence is a number from 0 to 1, or auto, not {text!r}"
-        ) from error
+    if films:
+        statuses.append(
+            make_films(
+                films, wishes, reading=reading, working=working, coding=coding, hdr=hdr,
+                resume=resume, preview_of=preview_of, reporter=reporter,
+            )
+        )  # fmt: skip
+    return next((status for status in statuses if status), 0)

@@ -27,6 +27,26 @@ def is_film(path: Path) -> bool:
     return path.suffix.lower() in FILM_SUFFIXES
 
 
+def split_by_kind(paths: Iterable[Path], recursive: bool = False) -> tuple[list[Path], list[Path]]:
+    """Which of ``paths`` are, or hold, photos, and which films; a folder may be both.
+
+    What is neither is among the photos, where its reading says what is wrong.
+    """
+    photos: list[Path] = []
+    films: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            (films if is_film(path) else photos).append(path)
+            continue
+        files = _walk(path) if recursive else _files_in(path, ImageError)
+        has_films = any(_is_one(file, FILM_SUFFIXES) for file in files)
+        if has_films:
+            films.append(path)
+        if not has_films or any(_is_one(file, PHOTO_SUFFIXES) for file in files):
+            photos.append(path)
+    return photos, films
+
+
 def find_photos(paths: Iterable[Path], recursive: bool = False) -> list[Path]:
     """The photos that ``paths`` name: files as given, folders by what they hold.
 

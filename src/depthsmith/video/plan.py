@@ -53,6 +53,7 @@ def plan_films(
     format: Format | None,
     default: Format,
     ending: str,
+    suffix: str | None = None,
     recursive: bool = False,
     skip_existing: bool = False,
     is_own: Callable[[Path], bool] = is_own_film,
@@ -67,6 +68,7 @@ def plan_films(
         output: a file or a folder. What has no suffix, or ends with a slash, is a folder.
         format: None for that of ``output``'s suffix, else ``default``.
         ending: of names, before the suffix: ``_depth``.
+        suffix: instead of what ``format`` says; ``output`` may then have any, for a preview.
         recursive, skip_existing: as in `depthsmith.plan.plan`.
         is_own: tells what depthsmith wrote; left out where it lies in a folder of films.
 
@@ -84,12 +86,13 @@ def plan_films(
     notes = [f"left out {_count(len(own))} made by depthsmith itself"] if own else []
 
     file, folder = file_or_folder(output)
-    chosen = _format(file, format, default)
+    chosen = default if suffix else _format(file, format, default)
     if folder and chosen in SEQUENCES and len(films) == 1 and not folders:
         file, folder = folder, None  # the sequence's own folder
     if file:
         _check_file(file, len(films), bool(folders))
-    suffix = "" if chosen in SEQUENCES else f".{chosen}"
+    if suffix is None:
+        suffix = "" if chosen in SEQUENCES else f".{chosen}"
     jobs = [
         FilmJob(film, file or target_of(film, folder, folders, f"{ending}{suffix}"))
         for film in films

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from depthsmith.atomic import writing
 from depthsmith.errors import InputError, UsageError
@@ -18,9 +18,11 @@ from depthsmith.video.frame_depth import DepthSource
 from depthsmith.video.make import Made, Progress, Reading, make
 from depthsmith.video.network_depth import NetworkDepth, Working
 from depthsmith.video.plan import FilmJob, FilmPlan
-from depthsmith.video.stereo_painter import DEEP_FORMATS, StereoPainter
+from depthsmith.video.stereo_painter import DEEP_FORMATS, FilmFormat, StereoPainter
 
 Hdr = Literal["keep", "tonemap"]
+
+FILM_FORMATS: tuple[str, ...] = tuple(f for f in get_args(FilmFormat) if f != "wiggle")
 
 
 @dataclass(frozen=True)
