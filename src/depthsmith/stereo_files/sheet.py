@@ -23,8 +23,13 @@ _COLORMAP = "inferno"
 
 @dataclass
 class StereoSheet:
-    """Collects a row for each photo that it is shown. Memory: three tiles for each."""
+    """Collects a row for each photo that it is shown. Memory: three tiles for each.
 
+    Attributes:
+        what: a row is called: ``photo``, or ``frame`` of a film.
+    """
+
+    what: str = "photo"
     _rows: list[SheetRow] = field(default_factory=list)
     _seen: int = 0
 
@@ -55,10 +60,10 @@ class StereoSheet:
         """
         if not self._rows:
             return False
-        pictures = "photo" if self._seen == 1 else "photos"
+        pictures = self.what if self._seen == 1 else f"{self.what}s"
         more = f", {len(self._rows)} of them shown" if self._seen > len(self._rows) else ""
         heading = f"{self._seen} {pictures} in 3D{more}; depth by {model}"
-        titles = ("photo", "depth", "for red-cyan glasses")
+        titles = (self.what, "depth", "for red-cyan glasses")
         write_rgb(path, draw_sheet(heading, titles, self._rows))
         return True
 

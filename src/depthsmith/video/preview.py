@@ -103,7 +103,7 @@ class FilmPreviews:
         Returns:
             Whether there was anything to show.
         """
-        sheet = StereoSheet()
+        sheet = StereoSheet("frame")
         name = str(self.films.depth or "the network")
         for job in self.films.plan.jobs:
             film = probe(job.film)
