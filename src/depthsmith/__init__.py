@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from depthsmith.depth.convert import to_depth, to_inverse_depth, to_metres, to_near
     from depthsmith.depth.ordinal import PointPair, ordinal_accuracy
     from depthsmith.depth.scores import Scores, mean_scores, row_baseline, score
+    from depthsmith.depth.temporal import DepthSample, Stabilizer, SteadyDepth, SteadySettings
+    from depthsmith.depth.temporal.flicker import FlickerReport, flicker
     from depthsmith.errors import (
         CheckpointError,
         DatasetError,
@@ -44,13 +46,20 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from depthsmith.evaluation import Evaluation, FilePredictions, ModelPredictions, evaluate
+    from depthsmith.film import FilmInfo, Span
+    from depthsmith.films import make_depth_film, make_stereo_film
     from depthsmith.inspection import Inspection, inspect
     from depthsmith.media.dataset import open_dataset
     from depthsmith.media.depth_file import read_depth, write_depth
+    from depthsmith.media.film.probe import probe
     from depthsmith.media.photo import read_photo
     from depthsmith.model_store import pull
     from depthsmith.pipeline import Predictor
-    from depthsmith.types import DepthKind, DepthMap, Photo, Size
+    from depthsmith.stereo import StereoSettings, near_to_disparity, pack, render_pair
+    from depthsmith.types import DepthKind, DepthMap, Photo, Size, StereoPair
+    from depthsmith.video.coding import Coding
+    from depthsmith.video.frames import predict_frames
+    from depthsmith.video.stereo_films import FilmLook
 
 _HOMES = {
     "depthsmith.api": ("load",),
@@ -63,6 +72,8 @@ _HOMES = {
     "depthsmith.depth.convert": ("to_depth", "to_inverse_depth", "to_metres", "to_near"),
     "depthsmith.depth.ordinal": ("PointPair", "ordinal_accuracy"),
     "depthsmith.depth.scores": ("Scores", "mean_scores", "row_baseline", "score"),
+    "depthsmith.depth.temporal": ("DepthSample", "Stabilizer", "SteadyDepth", "SteadySettings"),
+    "depthsmith.depth.temporal.flicker": ("FlickerReport", "flicker"),
     "depthsmith.errors": (
         "CheckpointError",
         "DatasetError",
@@ -78,34 +89,41 @@ _HOMES = {
         "UsageError",
         "VerificationError",
     ),
-    "depthsmith.evaluation": (
-        "Evaluation",
-        "FilePredictions",
-        "ModelPredictions",
-        "evaluate",
-    ),
+    "depthsmith.evaluation": ("Evaluation", "FilePredictions", "ModelPredictions", "evaluate"),
+    "depthsmith.film": ("FilmInfo", "Span"),
+    "depthsmith.films": ("make_depth_film", "make_stereo_film"),
     "depthsmith.inspection": ("Inspection", "inspect"),
     "depthsmith.media.dataset": ("open_dataset",),
     "depthsmith.media.depth_file": ("read_depth", "write_depth"),
+    "depthsmith.media.film.probe": ("probe",),
     "depthsmith.media.photo": ("read_photo",),
     "depthsmith.model_store": ("pull",),
     "depthsmith.pipeline": ("Predictor",),
-    "depthsmith.types": ("DepthKind", "DepthMap", "Photo", "Size"),
+    "depthsmith.stereo": ("StereoSettings", "near_to_disparity", "pack", "render_pair"),
+    "depthsmith.types": ("DepthKind", "DepthMap", "Photo", "Size", "StereoPair"),
+    "depthsmith.video.coding": ("Coding",),
+    "depthsmith.video.frames": ("predict_frames",),
+    "depthsmith.video.stereo_films": ("FilmLook",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "MODELS",
     "CheckpointError",
+    "Coding",
     "Contract",
     "DatasetError",
     "DepthKind",
     "DepthMap",
+    "DepthSample",
     "DepthsmithError",
     "Evaluation",
     "FetchError",
     "FilePredictions",
     "FilmError",
+    "FilmInfo",
+    "FilmLook",
+    "FlickerReport",
     "ImageError",
     "InputError",
     "Inspection",
@@ -119,6 +137,12 @@ __all__ = [
     "ProviderError",
     "Scores",
     "Size",
+    "Span",
+    "Stabilizer",
+    "SteadyDepth",
+    "SteadySettings",
+    "StereoPair",
+    "StereoSettings",
     "UsageError",
     "VerificationError",
     "__version__",
@@ -126,15 +150,23 @@ __all__ = [
     "colorize",
     "edge_score",
     "evaluate",
+    "flicker",
     "inspect",
     "load",
+    "make_depth_film",
+    "make_stereo_film",
     "mean_scores",
     "metrics",
+    "near_to_disparity",
     "open_dataset",
     "ordinal_accuracy",
+    "pack",
+    "predict_frames",
+    "probe",
     "pull",
     "read_depth",
     "read_photo",
+    "render_pair",
     "row_baseline",
     "score",
     "to_depth",

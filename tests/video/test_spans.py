@@ -40,7 +40,8 @@ def test_spans() -> None:
 
 
 @pytest.mark.parametrize(
-    "segments", [["20-10"], ["5-5"], ["10-20", "15-30"], ["10-", "20-30"], ["10"], ["20-30", "0-5"]]
+    "segments",
+    [["20-10"], ["5-5"], ["10-20", "15-30"], ["10-", "20-30"], ["10"], ["20-30", "0-5"]],
 )
 def test_no_segments(segments: list[str]) -> None:
     with pytest.raises(UsageError):

@@ -103,7 +103,7 @@ def estimate(
         waiting.append(item)
         # Counted from the film's start, so that a continued run has the same batches: other
         # ones can give other last digits.
-        if (item.frame.index + 1) % (limit * every) == 0:
+        if limit == 1 or (item.frame.index + 1) % (limit * every) == 0:
             yield from run()
             waiting = []
     if waiting:

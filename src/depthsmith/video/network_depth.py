@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,7 +104,7 @@ class NetworkDepth:
             "estimate",
         )  # fmt: skip
         stabilizer = Stabilizer(working.steady, state)
-        return threads.ahead(_steady(samples, stabilizer, since_key, every), "steady")
+        return threads.ahead(steadied(samples, stabilizer, since_key, every), "steady")
 
     def _focal_px(self, film: FilmInfo) -> float | None:
         """In pixels of the network's input."""
@@ -125,13 +125,19 @@ def affinity(kind: DepthKind | None, as_: Target) -> Affine:
     return "none" if as_ == "depth-m" else "scale"
 
 
-def _steady(
-    samples: Iterator[tuple[FilmFrame, Placement, DepthSample]],
+def steadied(
+    samples: Iterable[tuple[FilmFrame, Placement, DepthSample]],
     stabilizer: Stabilizer,
-    since_key: int,
-    every: int,
+    since_key: int = 0,
+    every: int = 1,
 ) -> Iterator[Seen]:
-    """Frames again beside their depth, which may come later and several at once."""
+    """Frames again beside their depth, which may come later and several at once.
+
+    Args:
+        samples: from `estimate`.
+        since_key: as given to `prepare`.
+        every: as well.
+    """
     waiting: deque[tuple[FilmFrame, Placement]] = deque()
 
     def paired(depths: Sequence[SteadyDepth]) -> Iterator[Seen]:

@@ -1,0 +1,59 @@
+"""Steady depth of frames that come from anywhere: a camera, a game, a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from depthsmith.depth.temporal import Stabilizer, SteadySettings
+from depthsmith.film import FilmFrame
+from depthsmith.media.film.shots import with_cuts
+from depthsmith.pipeline import Predictor
+from depthsmith.types import ByteArray, DepthKind, DepthMap
+from depthsmith.video.estimate import estimate, prepare
+from depthsmith.video.network_depth import affinity, steadied
+
+_MICROSECOND = 1e-6
+
+
+def predict_frames(
+    predictor: Predictor,
+    frames: Iterable[ByteArray],
+    *,
+    settings: SteadySettings = SteadySettings(live=True),  # noqa: B008 - frozen
+    fps: float = 30.0,
+    batch: int = 1,
+) -> Iterator[DepthMap]:
+    """The near map of each frame, steady from one to the next.
+
+    With ``settings.live`` a frame's map is given before the next frame is asked for; otherwise
+    up to ``settings.look_ahead`` frames later, and steadier.
+
+    Args:
+        predictor: from `depthsmith.load`.
+        frames: ``(H, W, 3)`` uint8 RGB each, of one size.
+        settings: see `SteadySettings`.
+        fps: of the frames, which filters need.
+        batch: frames that the network takes at once; 1 for live pictures.
+
+    Yields:
+        `DepthKind.NEAR` at the size of the frame: 0 to 1 over a shot.
+
+    Raises:
+        ModelError, InputError: if the network fails.
+    """
+    film = (
+        FilmFrame(index, round(index / fps / _MICROSECOND), None, rgb)
+        for index, rgb in enumerate(frames)
+    )
+    ready = prepare(with_cuts(film, live=settings.live), predictor, every=settings.every)
+    samples = estimate(ready, predictor, time_base=_MICROSECOND, batch=batch, every=settings.every)
+    affine = affinity(predictor.contract.kind, "near")
+    stabilizer = Stabilizer(replace(settings, affine=affine))
+    for seen in steadied(samples, stabilizer, every=settings.every):
+        yield DepthMap(
+            values=seen.full_size(seen.near),
+            kind=DepthKind.NEAR,
+            source_size=seen.placement.source,
+            model=predictor.contract.model,
+        )

@@ -1,0 +1,93 @@
+"""Steady depth of frames in memory, through a network whose depth is the mean over colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image, ImageFilter
+
+import depthsmith
+from depthsmith.depth.temporal import SteadySettings
+from depthsmith.types import DepthKind, Size
+from films import frame_number, make_film_file, rgb_frames
+from tiny_onnx import mean_model
+
+
+@pytest.fixture
+def predictor(tmp_path: Path) -> depthsmith.Predictor:
+    file = mean_model(tmp_path / "mean.onnx")
+    return depthsmith.load(
+        file, kind="inverse-depth", normalization="none", family="da2", resolution=84
+    )
+
+
+def picture(number: int) -> np.ndarray:
+    photo = skimage.data.coffee() if number == 1 else skimage.data.astronaut()[:384]
+    small = Image.fromarray(photo).resize((128, 96), Image.Resampling.BOX)
+    return np.asarray(small.filter(ImageFilter.GaussianBlur(2)))
+
+
+def test_live_depth_comes_before_the_next_frame(predictor: depthsmith.Predictor) -> None:
+    asked = 0
+
+    def camera() -> Iterator[np.ndarray]:
+        nonlocal asked
+        for _ in range(10):
+            asked += 1
+            yield picture(1)
+
+    for every in (1, 3):
+        asked = 0
+        settings = SteadySettings(live=True, every=every)
+        maps = depthsmith.predict_frames(predictor, camera(), settings=settings)
+        for number, depth in enumerate(maps, start=1):
+            assert asked == number
+            assert (depth.kind, depth.size) == (DepthKind.NEAR, Size(96, 128))
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_each_shot_has_its_own_range(predictor: depthsmith.Predictor, live: bool) -> None:
+    """Off, near is linear in what the network gives, over the percentiles of the shot."""
+    frames = [picture(1)] * 20 + [picture(2)] * 20
+    settings = SteadySettings(mode="off", live=live)
+    maps = list(depthsmith.predict_frames(predictor, frames, settings=settings))
+    assert len(maps) == 40
+    for number in (5, 30):
+        near, given = maps[number].values, frames[number].mean(axis=2)
+        assert near.min() < 0.05 and near.max() > 0.9
+        middle = (near > 0.1) & (near < 0.85)
+        line = np.polyfit(given[middle], near[middle], 1)
+    assert np.median(np.abs(np.polyval(line, given[middle]) - near[middle])) < 0.01
+
+
+def test_films_in_one_call(tmp_path: Path) -> None:
+    """As the commands do it: their tests say what is in the files."""
+    source = make_film_file(tmp_path / "a.mp4", size=(96, 128))
+    network = {
+        "model": mean_model(tmp_path / "mean.onnx"),
+        "kind": "inverse-depth",
+        "normalization": "none",
+        "family": "da2",
+        "resolution": 84,
+    }
+    told: list[tuple[int, int | None]] = []
+    made = depthsmith.make_depth_film(
+        source,
+        tmp_path / "b.mkv",
+        steady=SteadySettings("off"),
+        coding=depthsmith.Coding("ffv1"),
+        spans=[depthsmith.Span(0.5)],
+        progress=lambda done, total: told.append((done, total)),
+        **network,
+    )
+    assert (made.written.frames, told[-1]) == (15, (15, 15))
+    assert [frame_number(rgb) for rgb in rgb_frames(tmp_path / "b.mkv")] == list(range(15, 30))
+    depth = tmp_path / "b.mkv"
+    made = depthsmith.make_stereo_film(
+        source, tmp_path / "c.mp4", depth=depth, spans=[depthsmith.Span(0, 0.4)]
+    )
+    assert made.written.frames == 12
