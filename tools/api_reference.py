@@ -71,7 +71,7 @@ def _entry(name: str, value: Any) -> str:
             )
             for n in functions
         )
-        return f"### {name}\n\n{inspect.getdoc(value)}\n\n{listed}"
+        return f"### {name}\n\n```text\n{inspect.getdoc(value)}\n```\n\n{listed}"
     return f"### {name}\n\nA `dict`: {', '.join(f'`{key}`' for key in value)}.\n"
 
 

@@ -32,7 +32,7 @@ _MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.INTERNAL: "a fault of depthsmith; `--debug` shows where",
     ExitCode.USAGE: "options that are wrong or contradict each other",
-    ExitCode.BAD_INPUT: "a picture, weight file or ONNX file that cannot be used",
+    ExitCode.BAD_INPUT: "a picture, film, weight file or ONNX file that cannot be used",
     ExitCode.LICENSE: "the licence of the weights is not permissive and was not allowed",
     ExitCode.VERIFICATION: "verification failed; nothing was written",
     ExitCode.PROVIDER: "the execution provider that was asked for did not load",
