@@ -15,6 +15,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from depthsmith.depth.align import align
+from depthsmith.depth.metrics import abs_rel
+from depthsmith.depth.temporal import (
+    DepthSample,
+    Stabilizer,
+    State,
+    SteadyDepth,
+    SteadySettings,
+)
+from depthsmith.types import DepthKind
 from scenes import CameraPath, Film, make_film
 
 Array = NDArray[np.float32]
@@ -183,3 +193,93 @@ class _Kept:
 def _stretched(cells: NDArray[np.float64], height: int, width: int) -> Array:
     """Bicubic over the whole picture."""
     return cv2.resize(cells.astype(np.float32), (width, height), interpolation=cv2.INTER_CUBIC)
+
+
+# --- what is measured, with exact flow and depth
+
+
+def samples(film: TrueFilm, inverses: list[Array], every: int = 1) -> list[DepthSample]:
+    """Depth on every Nth frame of a shot."""
+    start, found = 0, []
+    for index, guide in enumerate(film.guides):
+        start = index if film.cuts[index] else start
+        inverse = inverses[index] if (index - start) % every == 0 else None
+        found.append(DepthSample(index, inverse, guide, film.cuts[index], index / film.fps))
+    return found
+
+
+def steadied(
+    frames: list[DepthSample], settings: SteadySettings, state: State | None = None
+) -> list[SteadyDepth]:
+    """All frames through one stabiliser."""
+    stabilizer = Stabilizer(settings, state)
+    done = [result for frame in frames for result in stabilizer.push(frame)]
+    return done + stabilizer.finish()
+
+
+def running_minmax(film: TrueFilm, inverses: list[Array], keep: float = 0.9) -> list[Array]:
+    """The plain way: every frame over an exponential mean of minima and maxima."""
+    found, low, high = [], 0.0, 1.0
+    for inverse, cut in zip(inverses, film.cuts, strict=True):
+        share = 0.0 if cut else keep
+        low = share * low + (1.0 - share) * float(inverse.min())
+        high = share * high + (1.0 - share) * float(inverse.max())
+        found.append(np.clip((inverse - low) / (high - low), 0.0, 1.0).astype(np.float32))
+    return found
+
+
+def unsteadiness(film: TrueFilm, nears: list[Array]) -> float:
+    """Mean difference of each frame and the next along exact flow, where both show a point."""
+    height, width = nears[0].shape
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    found = []
+    for index, flow in enumerate(film.flows):
+        seen = film.seen[index]
+        if flow is not None and seen is not None:
+            later = cv2.remap(
+                nears[index + 1], x + flow[..., 0], y + flow[..., 1],
+                cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE,
+            )  # fmt: skip
+            found.append(float(np.abs(later - nears[index])[seen].mean()))
+    return float(np.mean(found))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Means over the frames of a film.
+
+    Attributes:
+        abs_rel: after a fit of scale and shift to each frame's truth.
+        error: mean error of inverse depth after that, as a share of its range.
+        at_moving: the same within 8 px of the contours of moving objects; 0 if there are none.
+    """
+
+    abs_rel: float
+    error: float
+    at_moving: float
+
+
+def accuracy(film: TrueFilm, inverses: list[Array]) -> Accuracy:
+    """How far from the truth each frame is, alone."""
+    rels, errors, at_moving = [], [], []
+    for index, (inverse, truth) in enumerate(zip(inverses, film.truths, strict=True)):
+        valid = truth > 0.0
+        truth_m = np.where(valid, 1.0 / np.maximum(truth, 1e-9), 0.0)
+        aligned = align(inverse, truth_m, valid, kind=DepthKind.INVERSE_DEPTH)
+        rels.append(abs_rel(aligned.depth_m, truth_m, valid))
+        low, high = np.percentile(truth, (2, 98))
+        error = np.abs(aligned.scale * inverse + aligned.shift - truth) / float(high - low)
+        errors.append(float(error.mean()))
+        band = _contours(film.moving[index])
+        if band.any():
+            at_moving.append(float(error[band].mean()))
+    return Accuracy(
+        float(np.mean(rels)), float(np.mean(errors)), float(np.mean(at_moving or [0.0]))
+    )
+
+
+def _contours(mask: NDArray[np.bool_], px: float = 8.0) -> NDArray[np.bool_]:
+    """Within so many pixels of the contours of a mask."""
+    area = mask.astype(np.uint8)
+    contour = cv2.morphologyEx(area, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)) > 0
+    return cv2.distanceTransform((~contour).astype(np.uint8), cv2.DIST_L2, 5) <= px

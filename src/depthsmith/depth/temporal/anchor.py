@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from depthsmith.depth.temporal.affine import IDENTITY, Affine, fit
+from depthsmith.depth.temporal.camera import STILL, CameraMotion
 from depthsmith.depth.temporal.link import Link
-from depthsmith.depth.temporal.motion import STILL
 from depthsmith.depth.temporal.values import Affine as Freedom
 from depthsmith.types import BoolArray, FloatArray
 
@@ -27,7 +27,11 @@ _FARTHEST = 0.1
 
 
 def held(
-    anchor: FloatArray | None, small: FloatArray, joined: Link, freedom: Freedom
+    anchor: FloatArray | None,
+    small: FloatArray,
+    joined: Link,
+    camera: CameraMotion,
+    freedom: Freedom,
 ) -> tuple[FloatArray | None, Affine]:
     """The fixed point after a frame, and the correction that it asks for.
 
@@ -35,8 +39,10 @@ def held(
         anchor: ``(g, k)`` so far, NaN where something moved; None if there is none.
         small: ``(g, k)`` filtered depth before this frame, in the shot's unit.
         joined: the frame and the one before.
+        camera: its motion.
+        freedom: what may differ.
     """
-    if joined.camera != STILL:
+    if camera != STILL:
         return None, IDENTITY
     resting = np.square(joined.back.flow).max(axis=2) < _STILL_PX**2
     resting &= joined.back.trust > 0.3

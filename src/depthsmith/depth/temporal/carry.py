@@ -21,7 +21,7 @@ from depthsmith.depth.temporal.values import DepthSample, SteadySettings
 from depthsmith.types import ByteArray, FloatArray
 
 _LONG_SIDE = 260
-_PRESET = cv2.DISOPTICAL_FLOW_PRESET_FAST
+_PRESET = cv2.DISOPTICAL_FLOW_PRESET_MEDIUM
 _REACH = 21
 """Side of the guided filter's window, pixels at the resolution of flow."""
 
@@ -125,7 +125,7 @@ def between(frame: DepthSample, before: Key, after: Key | None, unit: Affine) ->
 def _seen_from(gray: ByteArray, key: Key) -> tuple[FloatArray, FloatArray]:
     """The key's depth at the frame's pixels, and how far it is believed there."""
     field: Field = link(gray, brightness(key.guide, _LONG_SIDE), _PRESET, ahead=False).back
-    brought = carried(Belief(key.inverse, np.ones_like(field.trust)), field, cv2.INTER_LINEAR)
+    brought = carried(Belief(key.inverse, np.ones_like(field.trust)), field, cv2.INTER_CUBIC)
     return brought.depth, brought.count
 
 

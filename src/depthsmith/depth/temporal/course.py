@@ -10,8 +10,8 @@ import numpy as np
 
 from depthsmith.depth.temporal.affine import IDENTITY, Affine, fit, match_quantiles
 from depthsmith.depth.temporal.anchor import held
+from depthsmith.depth.temporal.camera import STILL, CameraMotion
 from depthsmith.depth.temporal.frame import Frame
-from depthsmith.depth.temporal.motion import STILL, CameraMotion
 from depthsmith.depth.temporal.recipe import RECIPES
 from depthsmith.depth.temporal.smooth import Belief, blend, carried
 from depthsmith.depth.temporal.values import BLOCK, State, SteadySettings
@@ -70,10 +70,11 @@ class Course:
         past = carried(Belief(state.steady, state.trust), back, self._recipe.interpolation)
         small = cv2.resize(past.depth, frame.gray.shape[::-1], interpolation=cv2.INTER_AREA)
         found = self._aligned(both, past, small, frame, state)
-        anchor, correction = held(state.anchor, small, frame.link, self._settings.affine)
-        affine = correction.after(found).towards(own, _leak(frame.camera))
+        freedom, camera = self._settings.affine, window.camera
+        anchor, correction = held(state.anchor, small, frame.link, camera, freedom)
+        affine = correction.after(found).towards(own, _leak(camera))
         past = _mapped(past, affine.after(found.inverse()))
-        wide = affine.scale * (frame.span.high - frame.span.low)
+        wide = affine.scale * frame.span.wide
         forward = blend(_mapped(now, affine), past, back.calm, wide, limits)
         if both is now:
             return Step(affine, forward.depth, forward, anchor)
@@ -112,8 +113,8 @@ class Course:
             assert after.step is not None
             field = after.link.ahead
             later = carried(_mapped(belief, after.step), field, self._recipe.interpolation)
-            wide = frame.span.high - frame.span.low
-            belief = blend(_alone(frame), later, field.calm, wide, self._recipe.limits)
+            wide, limits = frame.span.wide, self._recipe.limits
+            belief = blend(_alone(frame), later, field.calm, wide, limits)
         return belief
 
 

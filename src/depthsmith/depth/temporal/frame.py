@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import cv2
 
 from depthsmith.depth.temporal.affine import Affine
+from depthsmith.depth.temporal.camera import STILL, CameraMotion, camera_motion
 from depthsmith.depth.temporal.carry import Whole
 from depthsmith.depth.temporal.link import Link, link, step_between
-from depthsmith.depth.temporal.motion import STILL, CameraMotion, brightness, coarse_motion
+from depthsmith.depth.temporal.motion import brightness, dense, match_exposure
 from depthsmith.depth.temporal.recipe import RECIPES
 from depthsmith.depth.temporal.shot_range import Span, measure
 from depthsmith.depth.temporal.values import DepthSample, SteadySettings
@@ -82,7 +83,9 @@ def examine(whole: Whole, before: Earlier | None, settings: SteadySettings) -> F
         return Frame(whole, gray, small, span)
     step_s = min(max(whole.sample.time_s - before.time_s, 0.0), _LONGEST_STEP_S)
     if settings.mode == "off":
-        return Frame(whole, gray, small, span, coarse_motion(gray, before.gray), step_s)
+        earlier = match_exposure(before.gray, gray)
+        camera = camera_motion(dense(gray, earlier, recipe.preset), gray, earlier)
+        return Frame(whole, gray, small, span, camera, step_s)
     two_sided = recipe.two_sided and not settings.live
     joined = link(gray, before.gray, recipe.preset, ahead=two_sided)
     step = None

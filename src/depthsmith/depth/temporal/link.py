@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 
 from depthsmith.depth.temporal.affine import Affine, fit, match_quantiles
+from depthsmith.depth.temporal.camera import CameraMotion, camera_motion
 from depthsmith.depth.temporal.motion import (
-    CameraMotion,
-    camera_motion,
     dense,
     grid,
     match_exposure,
@@ -58,7 +57,7 @@ def link(gray: ByteArray, previous: ByteArray, preset: int, *, ahead: bool) -> L
     return Link(
         _field(there, here, gray, before),
         _field(here, there, before, gray) if ahead else None,
-        camera_motion(there),
+        camera_motion(there, gray, before),
     )
 
 

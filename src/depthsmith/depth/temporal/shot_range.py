@@ -26,6 +26,8 @@ _LEAST_CONTRAST = 3.0
 _RATE_PER_S = 0.3
 """Most that the range follows a moving camera: a time constant of about three seconds."""
 
+_REACH = 0.5
+
 _SAMPLES = 4096
 
 
@@ -43,6 +45,11 @@ class Span:
     middle: float
     high: float
     shows: bool = True
+
+    @property
+    def wide(self) -> float:
+        """Range of depth, never quite nothing."""
+        return self.high - self.low + 1e-6 * max(abs(self.low), abs(self.high)) + 1e-12
 
     def mapped(self, scale: float, shift: float) -> Span:
         """After ``scale * value + shift``."""
@@ -103,10 +110,13 @@ def follow(shot: ShotRange, spans: Sequence[Span], novelty: float, step_s: float
     wide = max(shot.high - shot.low, 1e-12)
     limit = _RATE_PER_S * step_s
     rate = min(novelty, limit)
-    if not -0.25 < (middle - shot.low) / wide < 1.25:  # half of the picture lies outside
-        rate = limit
     if shot.settled < _SETTLED:
         rate = max(rate, 1.0 / (shot.settled + 1.0))
+    elif not -0.25 < (middle - shot.low) / wide < 1.25:  # half of the picture lies outside
+        rate = limit
+    else:  # what is far outside pulls no harder than what is a little
+        low = max(low, shot.low - _REACH * wide)
+        high = min(high, shot.high + _REACH * wide)
     return ShotRange(
         shot.low + rate * (low - shot.low),
         shot.high + rate * (high - shot.high),

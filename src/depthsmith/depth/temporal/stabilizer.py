@@ -116,7 +116,7 @@ class Stabilizer:
             shot = shot_range.start(seen)
         else:
             shot = ShotRange(state.low, state.high, state.settled)
-            shot = shot_range.follow(shot, seen, frame.camera.novelty, frame.step_s)
+            shot = shot_range.follow(shot, seen, window.camera.novelty, frame.step_s)
         key, carrying = frame.whole.key, self._settings.every > 1
         self._state = State(
             index=frame.sample.index,

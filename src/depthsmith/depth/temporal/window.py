@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from depthsmith.depth.temporal.affine import IDENTITY, Affine
+from depthsmith.depth.temporal.camera import CameraMotion, typical
 from depthsmith.depth.temporal.frame import Frame
 from depthsmith.depth.temporal.shot_range import Span
 
 _LEAST_FOR_LINE = 6
+_CONFIRMING = 5
 
 
 @dataclass(frozen=True)
@@ -24,17 +26,20 @@ class Window:
     Attributes:
         own: from the first frame's unit to what that would be without chance.
         spans: of the frames, in such units.
+        camera: motion of the picture at the first frame, as the next few confirm it.
     """
 
     own: Affine
     spans: tuple[Span, ...]
+    camera: CameraMotion
 
     @classmethod
     def of(cls, ahead: Sequence[Frame]) -> Window:
         """Of at least one frame. Too few are taken as they are."""
         units = _units(ahead)
+        camera = typical([frame.camera for frame in ahead[:_CONFIRMING]])
         if len(units) < _LEAST_FOR_LINE:
-            return cls(IDENTITY, tuple(frame.span for frame in ahead))
+            return cls(IDENTITY, tuple(frame.span for frame in ahead), camera)
         number = np.arange(len(units))
         logs = np.log([unit.scale for unit in units])
         shifts = np.array([unit.shift for unit in units])
@@ -46,7 +51,8 @@ class Window:
         ):
             scale = float(np.exp(log_fit - log))
             spans.append(frame.span.mapped(scale, float(shift_fit - scale * shift)))
-        return cls(Affine(float(np.exp(log_line[0])), float(shift_line[0])), tuple(spans))
+        own = Affine(float(np.exp(log_line[0])), float(shift_line[0]))
+        return cls(own, tuple(spans), camera)
 
     def in_unit(self, affine: Affine) -> list[Span]:
         """The spans in a unit that ``affine`` maps the first frame's to."""
