@@ -150,6 +150,28 @@ def test_recordings_that_were_joined(tmp_path: Path) -> None:
     assert any("another size" in note for note in reader.notes)
 
 
+def test_short_recordings_that_were_joined(tmp_path: Path) -> None:
+    """A step back of less than a second that is no slip: what follows goes on from there."""
+    one = make_film_file(tmp_path / "1.ts", parts=((0.8, 25),), codec="mpeg2video")
+    path = tmp_path / "both.ts"
+    path.write_bytes(2 * one.read_bytes())
+    reader, frames = whole(path)
+    assert numbers(frames) == 2 * list(range(20))
+    # The first frame after the join may yet be a slip of one frame's time.
+    gaps = np.delete(np.diff(seconds(reader.info, frames)), [19, 20])
+    assert gaps == pytest.approx(0.04, abs=1e-6)
+    assert frames[-1].pts - frames[0].pts == round(39 * 0.04 / reader.info.time_base)
+    assert any("times jump back 1 times" in note for note in reader.notes)
+
+
+@pytest.mark.parametrize("suffix", ["mp4", "mkv"])
+def test_a_rate_that_rises_at_the_end(suffix: str, tmp_path: Path) -> None:
+    """FFmpeg corrects the beginning of such a Matroska stream while it reads."""
+    path = make_film_file(tmp_path / f"a.{suffix}", parts=((4, 1), (0.1, 60)))
+    reader, frames = whole(path, strict=True)
+    assert len(frames) == 10 and reader.missing_s == 0 and reader.notes == ()
+
+
 # ---- ways up ---------------------------------------------------------------------------------
 
 
@@ -384,6 +406,16 @@ def test_damaged_packets_are_left_out(tmp_path: Path) -> None:
         list(strict)
     # Damage outside of what is read does not matter.
     assert len(whole(path, spans=[Span(1, 1.5)], strict=True)[1]) == 15
+
+
+def test_a_damaged_beginning(tmp_path: Path) -> None:
+    path = make_film_file(tmp_path / "a.mkv", codec="mjpeg", pix_fmt="yuvj420p")
+    damage_packets(path, [0, 1])
+    reader, frames = whole(path)
+    assert (numbers(frames)[0], len(frames), reader.skipped) == (2, 28, 2)
+    assert "the first before the first whole frame" in reader.notes[0]
+    with pytest.raises(FilmError, match="damaged before the first whole frame"):
+        whole(path, strict=True)
 
 
 @pytest.mark.parametrize("threads", [1, 8])

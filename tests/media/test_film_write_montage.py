@@ -41,6 +41,13 @@ def test_the_whole_film_keeps_its_times() -> None:
 def test_durations_that_are_not_known() -> None:
     assert montage([0, 4, 10]).durations.tolist() == [4, 6, 6]
     assert montage([7]).durations.tolist() == [4]  # one of 25 a second
+    fine = make_montage(
+        np.array([0, 4000, 4001]),
+        np.full(3, UNKNOWN),
+        unit=Fraction(1, 100_000),
+        rate=Fraction(25),
+    )
+    assert fine.durations.tolist() == [4000, 1, 4000]  # a time that was moved by a tick
 
 
 @pytest.mark.parametrize("pts", [[], [3, 3], [3, 2]])
@@ -118,6 +125,17 @@ def test_late_sources(tmp_path: Path, name: str, first: int, shifted: bool) -> N
         assert start <= frame_times(target)[0] < start + 0.03
         assert np.allclose(flash_times(target), beep_times(target), atol=0.003)
         assert any("begin at 0" in note for note in notes) == (name == "a.mkv")
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
+@pytest.mark.parametrize(
+    "parts", [((4, 1), (0.1, 60)), ((0.5, 30), (20, 0.05), (0.5, 30))], ids=["faster", "a gap"]
+)
+def test_rates_that_rise(tmp_path: Path, parts, suffix: str) -> None:
+    """Durations in MP4 are in the order of decoding, those in Matroska are guessed."""
+    source = make_film_file(tmp_path / "a.mp4", parts=parts)
+    written = write(source, tmp_path / f"b{suffix}")
+    assert frame_times(written.path) == pytest.approx(frame_times(source), abs=1e-3)
 
 
 @pytest.mark.parametrize("suffix", [".mp4", ".mkv"])

@@ -14,6 +14,7 @@ from depthsmith.errors import FilmError, UsageError
 from depthsmith.film import StereoLayout
 from depthsmith.media.film.frame_packing import frame_packing_sei, with_sei
 from depthsmith.media.film.stereo_tags import tag_file
+from films import AudioSpec, SubtitleSpec, make_film_file
 
 # enum AVStereo3DType of FFmpeg's libavutil/stereo3d.h, and its flag for exchanged views.
 SIDE_BY_SIDE, TOP_BOTTOM, LINES, INVERTED = 1, 2, 6, 1
@@ -265,6 +266,26 @@ def test_all_tracks_and_seeking_survive_in_matroska(tmp_path):
     assert [kind for kind, _ in about] == ["video", "audio", "attachment"]
     assert metadata["title"] == "Bars" and about[1][1]["language"] == "deu"
     assert chapters == before[4] and chapters[0]["metadata"]["title"] == "One"
+    assert film.stat().st_size == size
+
+
+def test_many_tracks_in_matroska(tmp_path):
+    """FFmpeg writes the sizes of tracks longer than they must be."""
+    film = make_film_file(
+        tmp_path / "film.mkv",
+        audio=[AudioSpec("ac3", language="ger"), AudioSpec(language="eng", title="English")],
+        subtitles=[SubtitleSpec(((0.1, 0.5, "text"),), language="eng")],
+        chapters=[(0, 0.5, "One"), (0.5, 1, "Two")],
+        attachments=[("font.ttf", "font/ttf", bytes(100))],
+    )
+    with av.open(str(film)) as container:
+        before = [(p.stream_index, p.pts, bytes(p)) for p in container.demux() if p.size]
+    size = film.stat().st_size
+    tag_file(film, StereoLayout("sbs"))
+    assert stereo(read(film)[1]) == (SIDE_BY_SIDE, 0)
+    with av.open(str(film)) as container:
+        assert len(container.chapters()) == 2 and len(container.streams) == 5
+        assert [(p.stream_index, p.pts, bytes(p)) for p in container.demux() if p.size] == before
     assert film.stat().st_size == size
 
 

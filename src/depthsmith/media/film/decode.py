@@ -10,6 +10,7 @@ from typing import Any
 from depthsmith.errors import FilmError
 from depthsmith.film import FilmInfo
 from depthsmith.media.film.open_file import opened, reason
+from depthsmith.media.film.probe import declared_end_s
 
 MAX_THREADS = 8  # each holds a picture or more
 _GIVE_UP = 200  # reads in a row that fail
@@ -28,6 +29,7 @@ class Decoder:
             not decode.
 
     Attributes:
+        declared_end: see `DeclaredEnd`.
         end_s: the end of the last packet of any stream, in seconds of the file.
         at_end: whether the file was read to its end.
     """
@@ -43,10 +45,12 @@ class Decoder:
         self.stream = self.container.streams[info.stream]
         self.stream.thread_type = "AUTO"
         self.stream.codec_context.thread_count = min(os.cpu_count() or 1, MAX_THREADS)
+        self.declared_end = declared_end_s(self.container, self.stream)
         self.end_s = 0.0
         self.at_end = False
         self._group: list[Any] = []
         self._sound = False  # whether a frame that others can refer to has been seen
+        self._first: int | None = None  # its time
         self._suspect: int | None = None  # time of a packet that has been reported
 
     def close(self) -> None:
@@ -123,7 +127,8 @@ class Decoder:
         import av
 
         found: list[Any] = []
-        self._sound = self._sound or bool(packet.is_keyframe)
+        if packet.is_keyframe and not self._sound:
+            self._sound, self._first = True, packet.pts
         if packet.is_corrupt:  # says the container; the codec may know how to go on
             self._suspect = packet.pts
             self._report(packet.pts, "its data is incomplete")
@@ -142,7 +147,9 @@ class Decoder:
         return found
 
     def _report(self, pts: int | None, reason: str) -> None:
-        if self._sound:  # else the recording began between two key frames
+        # Else the recording began between two key frames: what is shown before the first of
+        # them may refer to what is not there.
+        if self._sound and not (pts is not None and self._first is not None and pts < self._first):
             self._damage(None if pts is None else float(pts * self._info.time_base), reason)
 
     def _second_try(self, last: int) -> Iterator[Any]:

@@ -187,4 +187,8 @@ class FilmSink:
             return ()
         from depthsmith.media.film.stereo_tags import tag_file
 
-        return tag_file(part, self._layout)
+        try:
+            return tag_file(part, self._layout)
+        except FilmError as error:  # the pictures are whole, and its name says it too
+            reason = str(error).removeprefix(f"cannot tag {part}: ")
+            return (f"the file does not say how its views lie: {reason}",)

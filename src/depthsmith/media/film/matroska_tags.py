@@ -61,6 +61,9 @@ def tag_matroska(file: BinaryIO, tags: Tags) -> None:
     moving = old[void.size : tracks.start - void.start]
     new = _tag_first_video(old[tracks.start - void.start + tracks.head :], tags)
     encoded = ebml.element(_TRACKS, new)
+    less = tracks.size - len(encoded)
+    if less > 0:  # FFmpeg's sizes are longer than they must be: then nothing moves
+        encoded = ebml.element(_TRACKS, new, longer=True) if less == 1 else encoded + _void(less)
     room = void.size - (len(encoded) - tracks.size)
     if room == 1:  # no element is that short; the size of another takes the byte
         encoded, room = ebml.element(_TRACKS, new, longer=True), 0

@@ -25,6 +25,10 @@ from depthsmith.media.film.work import UNKNOWN
 _LATE_SECONDS = 60
 """No film made to be watched begins later; a recording of a live stream does."""
 
+_LEAST_SHARE = 8
+"""The distance of two pictures is taken for that of the next if it is no smaller part than this
+of the usual one."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -129,8 +133,10 @@ def make_montage(
     for last in lasts:
         spaced[last] = durations[last]
         if spaced[last] <= 0:
-            before = spaced[last - 1] if last not in begins else 0
-            spaced[last] = before if before > 0 else max(1, round(1 / ((rate or 25) * unit)))
+            usual = max(1, round(1 / ((rate or 25) * unit)))
+            before = int(spaced[last - 1]) if last not in begins else 0
+            # A time that was moved by a tick is no measure.
+            spaced[last] = before if before * _LEAST_SHARE >= usual else usual
     if not spans:
         shift, note = _shift(int(pts[0]), unit, file_start, free_clock)
         moved = pts + int(shift / unit)

@@ -177,20 +177,27 @@ def duration_of(container: Any, stream: Any) -> float | None:
     """Seconds of the pictures as declared: of the stream, else of the container."""
     if stream.duration:
         return float(stream.duration * stream.time_base)
-    tag = stream.metadata.get("DURATION") or stream.metadata.get("DURATION-eng")
-    if tag:  # Matroska: 00:00:03.491000000, the end of the track
-        with suppress(ValueError):
-            hours, minutes, seconds = tag.split(":")
-            end = 3600 * int(hours) + 60 * int(minutes) + float(seconds)
-            begin = float((stream.start_time or 0) * stream.time_base)
-            if end > begin:
-                return end - begin
+    end = tagged_end_s(stream)
+    if end is not None:
+        begin = float((stream.start_time or 0) * stream.time_base)
+        if end > begin:
+            return end - begin
     if not container.duration:
         return None
     whole = float(container.duration / 1_000_000)
     from_zero = set(container.format.name.split(",")) & {"matroska", "webm"}
     begin = float((stream.start_time or 0) * stream.time_base)
     return whole - begin if from_zero and 0 < begin < whole else whole
+
+
+def tagged_end_s(stream: Any) -> float | None:
+    """The end of a Matroska track, in seconds of the file's clock; None if it does not say."""
+    tag = stream.metadata.get("DURATION") or stream.metadata.get("DURATION-eng")
+    if tag:  # 00:00:03.491000000
+        with suppress(ValueError):
+            hours, minutes, seconds = tag.split(":")
+            return 3600 * int(hours) + 60 * int(minutes) + float(seconds)
+    return None
 
 
 @dataclass(frozen=True)
@@ -207,7 +214,11 @@ class DeclaredEnd:
 
 
 def declared_end_s(container: Any, stream: Any) -> DeclaredEnd:
-    """When the pictures should end. Formats that only guess say nothing."""
+    """When the pictures should end. Formats that only guess say nothing.
+
+    Ask before anything is read: FFmpeg corrects the beginning of a stream then, but not its
+    duration.
+    """
     if not set(container.format.name.split(",")) & {"mov", "matroska", "webm", "avi"}:
         return DeclaredEnd(0.0, True)
     begin = float((stream.start_time or 0) * stream.time_base)

@@ -12,7 +12,6 @@ from depthsmith.film import FilmFrame, FilmInfo, Span
 from depthsmith.media.film.color import to_rgb
 from depthsmith.media.film.decode import Decoder
 from depthsmith.media.film.orient import resized, upright
-from depthsmith.media.film.probe import declared_end_s
 from depthsmith.media.film.timeline import Timeline
 from depthsmith.types import Size
 
@@ -68,7 +67,7 @@ class FilmReader:
             raise ValueError("spans must ascend and not overlap")
         rate = info.frame_rate or Fraction(25)
         self._step = max(round(1 / (rate * info.time_base)), 1)
-        self._timeline = Timeline(info.time_base, self._step, strict)
+        self._timeline = Timeline(info.time_base, self._step, info.path if strict else None)
         self._decoder: Decoder | None = None
         self._other_sizes = 0
         self._last_end: int | None = None
@@ -194,10 +193,11 @@ class FilmReader:
     def _on_damage(self, at_s: float | None, reason: str) -> None:
         place = ""
         if at_s is not None:
-            begin = float(self._origin * self.info.time_base)
-            if not any(span.holds(at_s - begin) for span in self._spans):
+            at_s -= float(self._origin * self.info.time_base)
+            if not self._whole and not any(span.holds(at_s) for span in self._spans):
                 return
-            place = f" at {at_s - begin:.3f} s"
+            # The first frame that is whole is at 0.
+            place = f" at {at_s:.3f} s" if at_s >= 0 else " before the first whole frame"
         self.skipped += 1
         self._first_damage = self._first_damage or f"the first{place}: {reason}"
         if self._strict:
@@ -208,7 +208,7 @@ class FilmReader:
         if not decoder.at_end or self._last_end is None:
             return
         unit = self.info.time_base
-        declared = declared_end_s(decoder.container, decoder.stream)
+        declared = decoder.declared_end
         read = max(float(self._last_end * unit), declared.by_any and decoder.end_s)
         gap = declared.seconds - read
         if gap > max(2.5 * float(self._step * unit), 0.1):

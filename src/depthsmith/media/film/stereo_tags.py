@@ -120,6 +120,6 @@ def tag_file(path: Path, layout: StereoLayout) -> tuple[str, ...]:
                 from depthsmith.media.film.mp4_tags import tag_mp4
 
                 tag_mp4(file, tags)
-        except (struct.error, ValueError, IndexError) as error:
+        except (struct.error, ValueError, IndexError, OverflowError) as error:
             raise FilmError(f"cannot tag {path}: {error}") from error
     return tuple(notes)

@@ -12,7 +12,7 @@ from depthsmith.film import FilmInfo
 from depthsmith.media.film.converting import ToAac, ToText
 from depthsmith.media.film.copying import AudioCopy, SubtitleCopy, TrackWriter
 from depthsmith.media.film.montage import Montage
-from depthsmith.media.film.probe import opened
+from depthsmith.media.film.open_file import opened, reason
 from depthsmith.media.film.stream_facts import with_priming
 from depthsmith.media.film.track_plan import Keep, TrackPlan, cover_file, plan_tracks
 
@@ -84,7 +84,7 @@ def open_tracks(
         try:
             writer, stream, became = _track(output, plan, source, montage, keep)
         except (av.error.FFmpegError, ValueError, OSError, NotImplementedError) as error:
-            done.dropped.append(f"{name} ({str(error).splitlines()[0]})")
+            done.dropped.append(f"{name} ({reason(error)})")
             continue
         if writer is not None:
             writers[plan.stream.index] = writer

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from depthsmith.errors import OutputError
 from depthsmith.media.film.montage import Montage
+from depthsmith.media.film.probe import tagged_end_s
 from depthsmith.types import Size
 
 _KINDS = ("audio", "subtitle")
@@ -39,12 +41,8 @@ def verify_film(
             pictures = next(s for s in film.streams.video if not s.disposition & _COVER)
             unit = pictures.time_base
             shape = Size(pictures.height, pictures.width)
-            times, last = [], 0
-            for packet in film.demux(pictures):
-                if packet.size:
-                    times.append(packet.pts)
-                    last = max(last, packet.pts + (packet.duration or 0))
-            length = film.duration
+            end = _end(pictures)
+            times = [packet.pts for packet in film.demux(pictures) if packet.size]
     except (av.error.FFmpegError, StopIteration, TypeError) as error:
         raise OutputError(f"what was written as {target} cannot be read back: {error}") from error
     if shape != size:
@@ -58,9 +56,21 @@ def verify_film(
             raise _wrong(target, f"a frame at {_s(got * unit)}", _s(meant * montage.unit))
     # The last frame's own length is the least sure of all: containers may not say it.
     frame = int(montage.durations[-1]) * montage.unit + unit
-    end = max(last * unit, Fraction(length or 0, 1_000_000))
-    if end + frame < montage.end or last * unit > montage.end + frame:
+    if end is not None and abs(end - montage.end) > frame:
         raise _wrong(target, f"an end at {_s(end)}", _s(montage.end))
+
+
+def _end(pictures: Any) -> Fraction | None:
+    """As declared. Durations of packets say nothing: those of Matroska are guessed, those of
+    MP4 are the distances in the order of decoding.
+    """
+    tagged = tagged_end_s(pictures)
+    if tagged is not None:
+        return Fraction(tagged).limit_denominator(1_000_000_000)
+    if not pictures.duration:
+        return None
+    end: Fraction = ((pictures.start_time or 0) + pictures.duration) * pictures.time_base
+    return end
 
 
 _COVER = 1 << 10
