@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from depthsmith.atomic import writing
 from depthsmith.errors import OutputError, UsageError
 from depthsmith.media.depth_file import SUFFIXES, DepthFormat, format_of, is_own_output
 from depthsmith.media.folder import find_photos
@@ -102,7 +103,8 @@ def file_or_folder(output: str | Path | None) -> tuple[Path | None, Path | None]
     if output is None:
         return None, None
     path = Path(output)
-    is_folder = str(output).endswith(("/", os.sep)) or path.is_dir() or not path.suffix
+    with writing(path):  # raises for a name that is too long
+        is_folder = str(output).endswith(("/", os.sep)) or path.is_dir() or not path.suffix
     return (None, path) if is_folder else (path, None)
 
 

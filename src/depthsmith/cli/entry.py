@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -85,6 +86,9 @@ def _guarded(rest: list[str], debug: bool, interrupts: list[int]) -> int:
     except Exception as error:
         if interrupts:
             return _interrupted(debug)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            _complain(f"{error.filename} is too long for the name of a file", debug)
+            return ExitCode.BAD_INPUT
         _complain(_describe(error), debug)
         status = ExitCode.INTERNAL
     return status

@@ -56,7 +56,10 @@ def load_image_file(
     """
     name = "the picture" if isinstance(source, bytes) else str(source)
     with _stream(source, name) as file:
-        head = file.read(4096)
+        try:
+            head = file.read(4096)
+        except OSError as error:  # a disk that fails, a file of /proc
+            raise ImageError(f"cannot read {name}: {error.strerror}") from error
         file.seek(0)
         if not head:
             raise ImageError(f"{name} is empty (0 bytes)")

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from depthsmith.errors import FilmError, UsageError
-from depthsmith.film import FilmInfo, Span
+from depthsmith.film import FilmFrame, FilmInfo, Span
 from depthsmith.media.film.probe import probe
 from depthsmith.media.film.read import FilmReader
 from depthsmith.media.rgb_file import write_rgb
@@ -120,17 +120,26 @@ class FilmPreviews:
         Raises:
             FilmError: if there is none at all.
         """
-        none = True
+        seen = False
         for span in spans:
-            try:
-                frame = next(iter(FilmReader(film, spans=[span])))
-            except FilmError:  # nothing there
-                continue
-            none = False
-            photo = Photo(frame.rgb, path=job.film)
-            yield photo, self._depth(job, film, span, photo)
-        if none:
+            frame = _first(film, span)
+            if frame is not None:
+                seen = True
+                yield self._still(job, film, span, frame)
+        if seen:
+            return
+        # The only frames of a very short film may be before all parts.
+        whole = self.films.reading.spans[0] if self.films.reading.spans else Span()
+        frame = _first(film, whole)
+        if frame is None:
             raise FilmError(f"{film.path} has no frame to look at")
+        yield self._still(job, film, whole, frame)
+
+    def _still(
+        self, job: FilmJob, film: FilmInfo, span: Span, frame: FilmFrame
+    ) -> tuple[Photo, Found]:
+        photo = Photo(frame.rgb, path=job.film)
+        return photo, self._depth(job, film, span, photo)
 
     def _depth(self, job: FilmJob, film: FilmInfo, span: Span, photo: Photo) -> Found:
         films = self.films
@@ -143,6 +152,14 @@ class FilmPreviews:
         return Found(DepthMap(near, DepthKind.NEAR, photo.size))
 
 
+def _first(film: FilmInfo, span: Span) -> FilmFrame | None:
+    """The first frame in a part, if there is any."""
+    try:
+        return next(iter(FilmReader(film, spans=[span])))
+    except FilmError:
+        return None
+
+
 def part_of(film: FilmInfo, part: Part, spans: Sequence[Span]) -> tuple[Span, ...]:
     """What of ``film`` is looked at, inside the first of ``spans`` if there are any."""
     first = spans[0] if spans else Span()
@@ -153,7 +170,7 @@ def part_of(film: FilmInfo, part: Part, spans: Sequence[Span]) -> tuple[Span, ..
     if part == "keys":
         step = length / KEY_FRAMES
         starts = (first.start_s + (n + 0.5) * step for n in range(KEY_FRAMES))
-        return tuple(Span(start, start + step / 2) for start in starts)
+        return tuple(Span(start, start + step) for start in starts)
     at = first.start_s + _AT * length
     if part == "frame":
         return (Span(at, end),)

@@ -15,6 +15,7 @@ from depthsmith.media.film.probe import declared_end_s
 MAX_THREADS = 8  # each holds a picture or more
 _GIVE_UP = 200  # reads in a row that fail
 _GROUP = 600  # packets kept for a second try at the end of the film, at most
+_LATEST = (1 << 62) - 1
 _IN_DECODER = MAX_THREADS + 24
 _INDEXED = {"mov", "matroska", "webm"}
 
@@ -68,7 +69,7 @@ class Decoder:
         import av
 
         with suppress(av.error.FFmpegError):
-            self.container.seek(pts, stream=self.stream)
+            self.container.seek(min(pts, _LATEST), stream=self.stream)
         self._group.clear()
         self._sound = False
 
