@@ -45,7 +45,7 @@ ERRORS: dict[str, tuple[NetworkErrors, int]] = {
 
 def film_of(name: str) -> TrueFilm:
     kinds, seed, path = FILMS[name]
-    return true_film(kinds, seed, 24 // len(kinds), path=path)
+    return true_film(kinds, seed, 24 // len(kinds), (126, 224), path)
 
 
 @cache

@@ -94,7 +94,7 @@ def test_the_worst_pair_is_named() -> None:
 
 
 def test_found_flow_measures_what_exact_flow_does() -> None:
-    film = true_film(("street",), 1, 24)
+    film = true_film(("street",), 1, 24, (126, 224), None)
     raw = network_like(film, TYPICAL, 0)
     flows = [
         None if f is None or s is None else (f, s)
