@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demo.contact_sheet import write_sheet
+from demo.films import run_films
 from demo.measured import run_measured
 from demo.network import run_network
 from demo.scores import run_scores
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     network, first = run_network(folder)
     scene, second = run_measured(folder)
-    sections = [first, second, run_scores(network, scene, folder)]
+    third = run_scores(network, scene, folder)
+    sections = [first, second, third, run_films(network, scene, folder)]
 
     sheet = folder / "contact_sheet.jpg"
     footer = (
