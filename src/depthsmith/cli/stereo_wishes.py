@@ -217,6 +217,8 @@ def make_films(
     )
     if wishes.preview is not None:
         return run_films(plan.jobs, previews.make, reporter)
+    if wishes.contact_sheet is not None:
+        previews.check_sheet(wishes.contact_sheet)
     status = run_films(plan.jobs, maker.make, reporter)
     if wishes.contact_sheet is not None and previews.write_sheet(
         wishes.contact_sheet, _SHEET_FRAMES

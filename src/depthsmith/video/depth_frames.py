@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+import itertools
+import re
+import zipfile
+from collections.abc import Generator, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from depthsmith.errors import FilmError, ImageError
-from depthsmith.film import Span
+from depthsmith.film import Span, WordArray
 from depthsmith.media.depth_reading import read_depth
 from depthsmith.media.film.probe import probe
 from depthsmith.media.film.read import FilmReader
+from depthsmith.media.film.sequence import frame_times
 from depthsmith.types import DepthKind, FloatArray
 
 Maps = Generator[FloatArray, None, None]
+_GRID = 8  # every so many pixels are looked at
+_MOST_COLOR = 2000  # of 65535; an encoder's rounding is far below
 _MAP_SUFFIXES = frozenset({".png", ".exr", ".tif", ".tiff", ".npy", ".pfm"})
 
 
@@ -28,31 +35,39 @@ class DepthFrames(Protocol):
 
         Args:
             skip: so many are left out at the start.
-            spans: parts of a film; folders have none.
+            spans: parts of a film, or of a folder that knows the times of its frames.
 
         Raises:
             FilmError, ImageError: if something cannot be read, or is no near map.
         """
 
 
-def open_depth_film(path: Path) -> DepthFrames:
+def open_depth_film(path: Path, *, colors: bool = False) -> DepthFrames:
     """Open a gray film, or a folder of depth maps in the order of their names.
+
+    Args:
+        colors: take the green of a film in colours, instead of refusing it.
 
     Raises:
         FilmError: if it cannot be read, or a folder holds no depth maps.
     """
-    return _FolderFrames(path) if path.is_dir() else _FilmFrames(path)
+    return _FolderFrames(path) if path.is_dir() else _FilmFrames(path, colors)
 
 
 class _FilmFrames:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, colors: bool) -> None:
         self.info = probe(path)
+        self.colors = colors
 
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         reader = FilmReader(self.info, spans=spans, deep=True, skip=skip)
         with contextlib.closing(reader):
             for frame in reader:
                 assert frame.deep is not None
+                if not self.colors and _is_colored(frame.deep):
+                    raise FilmError(
+                        f"{self.info.path} is in colours; a depth film is gray, near is bright"
+                    )
                 yield frame.deep[..., 1].astype(np.float32) / np.float32(65535)
 
 
@@ -66,22 +81,70 @@ class _FolderFrames:
             raise FilmError(f"{path} holds no depth maps")
 
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
+        numbers: Iterator[int] = itertools.count()
         if spans:
-            raise FilmError(f"{self.path} is a folder; parts can be taken of films only")
-        maps = self._of_chunks() if self.chunks else self._of_files()
-        for index, near in enumerate(maps):
-            if index >= skip:
-                yield near
+            numbers = iter(self._numbers(spans))
+        numbers = itertools.islice(numbers, skip, None)
+        yield from self._of_chunks(numbers) if self.chunks else self._of_files(numbers)
 
-    def _of_files(self) -> Maps:
-        for path in self.maps:
-            yield np.clip(read_depth(path, DepthKind.NEAR).values, 0, 1)
+    def _numbers(self, spans: Sequence[Span]) -> list[int]:
+        """Of the maps whose times are in a part, as `FilmReader` takes them."""
+        times = frame_times(self.path)
+        if times is None:
+            raise FilmError(
+                f"parts can be taken of depth films and of folders that depthsmith made, with "
+                f"their times.json; {self.path} has none"
+            )
+        found = []
+        for span in spans:
+            start = Fraction(span.start_s).limit_denominator(1_000_000)
+            end = None if span.end_s is None else Fraction(span.end_s).limit_denominator(1_000_000)
+            found += [n for n, t in enumerate(times) if start <= t and (end is None or t < end)]
+        if not found:
+            raise FilmError(f"{self.path} has no frame in the part that is wanted")
+        return found
 
-    def _of_chunks(self) -> Maps:
-        for path in self.chunks:
-            try:
-                with np.load(path) as arrays:
-                    near = arrays["near"]
-            except (OSError, ValueError, KeyError) as error:
-                raise ImageError(f"{path} holds no near maps") from error
-            yield from near.astype(np.float32)
+    def _of_files(self, numbers: Iterator[int]) -> Maps:
+        for number in numbers:
+            if number >= len(self.maps):
+                return
+            yield np.clip(read_depth(self.maps[number], DepthKind.NEAR).values, 0, 1)
+
+    def _of_chunks(self, numbers: Iterator[int]) -> Maps:
+        wanted = next(numbers, None)
+        begin = 0
+        for path, after in zip(self.chunks, [*self.chunks[1:], None], strict=True):
+            end = None if after is None else _first_of(after)
+            if wanted is None:
+                return
+            if end is not None and wanted >= end:  # it need not be read
+                begin = end
+                continue
+            near = _chunk(path)
+            while wanted is not None and wanted < begin + len(near):
+                yield near[wanted - begin].astype(np.float32)
+                wanted = next(numbers, None)
+            begin += len(near)
+
+
+def _is_colored(deep: WordArray) -> bool:
+    """Whether a picture has more colour than rounding gives it."""
+    few = deep[::_GRID, ::_GRID].astype(np.int32)
+    return int(np.abs(few[..., 0] - few[..., 2]).mean()) > _MOST_COLOR
+
+
+def _first_of(chunk: Path) -> int | None:
+    """Number of its first map, if its name says it."""
+    found = re.fullmatch(r"chunk_(\d+)", chunk.stem)
+    return int(found[1]) if found else None
+
+
+def _chunk(path: Path) -> FloatArray:
+    try:
+        with np.load(path) as arrays:
+            near: FloatArray = arrays["near"]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise ImageError(f"{path} holds no near maps") from error
+    if near.ndim != 3 or near.dtype.kind != "f":
+        raise ImageError(f"{path} holds no near maps")
+    return near

@@ -75,6 +75,11 @@ class FilmOfDepth:
                     None,
                     _memory(frame.index),
                 )
+            if next(depths, None) is not None:
+                raise FilmError(
+                    f"{self.path} goes on after the last frame of {film.path}; it is not that "
+                    "film's depth"
+                )
 
 
 def _memory(index: int) -> Callable[[], Memory]:

@@ -30,7 +30,7 @@ def measure(
     Raises:
         FilmError: if a film cannot be read, or the two do not have as many frames.
     """
-    depths = open_depth_film(depth)
+    depths = open_depth_film(depth, colors=True)
     with contextlib.ExitStack() as stack:
         if source is None:
             shown = with_cuts(_as_pictures(depths.frames()))

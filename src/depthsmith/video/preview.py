@@ -9,13 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from depthsmith.errors import FilmError, UsageError
+from depthsmith.atomic import writing
+from depthsmith.errors import FilmError, OutputError, UsageError
 from depthsmith.film import FilmFrame, FilmInfo, Span
 from depthsmith.media.film.probe import probe
 from depthsmith.media.film.read import FilmReader
 from depthsmith.media.rgb_file import write_rgb
 from depthsmith.media.wiggle_file import write_wiggle
-from depthsmith.plan import PICTURE_SUFFIXES
+from depthsmith.plan import PICTURE_SUFFIXES, refuse_collisions
 from depthsmith.stereo_files import Found, NetworkDepth, StereoSheet
 from depthsmith.stereo_files.depth import smaller
 from depthsmith.stereo_files.views import Look, shrunk, views_of
@@ -83,6 +84,9 @@ class FilmPreviews:
             small = replace(self.films.look, format=self.glasses, longest=FRAME_PX)
             reading = replace(self.films.reading, spans=spans)
             return replace(self.films, look=small, reading=reading).make(job, progress)
+        if self.films.plan.folder is not None:
+            with writing(job.target):
+                job.target.parent.mkdir(parents=True, exist_ok=True)
         look = replace(self.look, format=self.glasses)
         longest = FRAME_PX if self.part == "frame" else _TILE_PX
         seen: list[tuple[ByteArray, ...]] = []
@@ -96,6 +100,18 @@ class FilmPreviews:
         else:
             write_wiggle(job.target, views)
         return None
+
+    def check_sheet(self, path: Path) -> None:
+        """Refuse, before any work, a contact sheet that cannot be written.
+
+        Raises:
+            UsageError: if it is one of the other files.
+            OutputError: if its folder does not exist.
+        """
+        if not path.parent.is_dir():
+            raise OutputError(f"cannot write {path}: the folder {path.parent} does not exist")
+        jobs = [(job.film, job.target) for job in self.films.plan.jobs]
+        refuse_collisions([*jobs, (Path("the contact sheet"), path)])
 
     def write_sheet(self, path: Path, frames: int) -> bool:
         """Some frames of each film with their depth and for red-cyan glasses, in one picture.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
@@ -89,6 +90,8 @@ class StereoFilms:
             raise InputError(f"the depth {self.depth} does not exist")
         if self.depth is not None and self.depth.is_file() and len(self.plan.jobs) > 1:
             raise UsageError(f"--depth {self.depth} is for one film; name a folder for several")
+        for job in self.plan.jobs:
+            self._keep_depth(job)
 
     def make(self, job: FilmJob, progress: Progress) -> Made:
         """Do one ``job``; see `depthsmith.video.make.make`."""
@@ -104,6 +107,15 @@ class StereoFilms:
             color=film.color if painter.deep else None, layout=painter.layout,
         )  # fmt: skip
         return make(film, sink, source, painter, reading=self.reading, progress=progress)
+
+    def _keep_depth(self, job: FilmJob) -> None:
+        if self.depth is None or not job.target.exists():
+            return
+        with contextlib.suppress(InputError):  # it is said when it is that film's turn
+            if job.target.samefile(find_depth(self.depth, job.film)):
+                raise UsageError(
+                    f"{job.target} is an input and would be overwritten; use another -o"
+                )
 
     def _source(self, job: FilmJob, film: FilmInfo) -> DepthSource:
         if self.depth is None:

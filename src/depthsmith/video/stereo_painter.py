@@ -59,6 +59,9 @@ DEEP_FORMATS = frozenset({
 _LARGEST_SIDE = 4096
 """Of one eye's half sphere: twice that is the widest that codecs have levels for."""
 
+_MOST_SIDE = 8192
+"""Of what is asked for: no codec takes pictures of more than twice that width."""
+
 # Each eye's turn in a wiggle: about an eighth of a second.
 _WIGGLE_FRAMES = 4
 # A share of the way that the plane of `auto` moves in a frame: seconds, not frames.
@@ -135,7 +138,9 @@ class StereoPainter:
         return layout
 
     def size_of(self, source: Size) -> Size:
-        """By painting one black frame."""
+        """By painting one black frame, which may be smaller than half spheres are."""
+        if isinstance(self._project, Projector):
+            return Size(self._project.side, 2 * self._project.side)
         blank = np.zeros((*self.size, 3), np.uint16 if self.deep else np.uint8)
         return Size(*self._lay_out(blank, np.zeros(self.size, np.float32), 0).shape[:2])
 
@@ -197,6 +202,8 @@ class StereoPainter:
             half = math.tan(math.radians(fov_deg) / 2) * kept / size.width
             size, fov_deg = Size(size.height, kept), math.degrees(2 * math.atan(half))
         natural = natural_side(size.width, fov_deg)
+        if side is not None and side > _MOST_SIDE:
+            raise UsageError(f"--vr-side of films is up to {_MOST_SIDE}, not {side}")
         return Projector(size, sphere, fov_deg, side or min(natural, _LARGEST_SIDE))
 
 

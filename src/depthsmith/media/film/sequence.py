@@ -28,6 +28,7 @@ import contextlib
 import json
 import shutil
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -96,11 +97,28 @@ def open_sequence(
 
 def is_own_sequence(folder: Path) -> bool:
     """Whether a folder is what `open_sequence` made."""
-    try:
-        header = json.loads((folder / TIMES).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
+    header = _header(folder)
     return isinstance(header, dict) and "depthsmith" in header
+
+
+def frame_times(folder: Path) -> list[Fraction] | None:
+    """When each frame is shown, in seconds of the source from the first one on; None if the
+    folder is not what `open_sequence` made.
+    """
+    header = _header(folder)
+    try:
+        unit = Fraction(*header["time_base"])
+        first, *_ = pts = [int(value) for value in header["source_pts"]]
+    except (TypeError, ValueError, KeyError, ZeroDivisionError):
+        return None
+    return [(value - first) * unit for value in pts]
+
+
+def _header(folder: Path) -> Any:
+    try:
+        return json.loads((folder / TIMES).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 class SequenceSink:
