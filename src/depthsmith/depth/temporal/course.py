@@ -74,7 +74,8 @@ class Course:
         anchor, correction = held(state.anchor, small, frame.link, camera, freedom)
         affine = correction.after(found).towards(own, _leak(camera))
         past = _mapped(past, affine.after(found.inverse()))
-        wide = affine.scale * frame.span.wide
+        # Errors go with the range of the shot, not of what is left when the near has gone.
+        wide = max(affine.scale * frame.span.wide, state.high - state.low)
         forward = blend(_mapped(now, affine), past, back.calm, wide, limits)
         if both is now:
             return Step(affine, forward.depth, forward, anchor)
@@ -106,6 +107,7 @@ class Course:
         self._from_ahead.clear()
         end = (first // BLOCK + 1) * BLOCK
         belief = _alone(ahead[-1])
+        wide = 0.0
         for frame, after in zip(ahead[-2::-1], ahead[:0:-1], strict=True):
             if after.sample.index < end:
                 self._from_ahead[after.sample.index] = belief
@@ -113,7 +115,7 @@ class Course:
             assert after.step is not None
             field = after.link.ahead
             later = carried(_mapped(belief, after.step), field, self._recipe.interpolation)
-            wide, limits = frame.span.wide, self._recipe.limits
+            wide, limits = max(wide, frame.span.wide), self._recipe.limits
             belief = blend(_alone(frame), later, field.calm, wide, limits)
         return belief
 

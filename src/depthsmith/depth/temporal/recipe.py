@@ -35,5 +35,5 @@ RECIPES: dict[Mode, Recipe] = {
     "off": Recipe(_ULTRAFAST, 260, False, cv2.INTER_LINEAR, Limits(0.0, 0.0)),
     "fast": Recipe(_ULTRAFAST, 260, False, cv2.INTER_LINEAR, Limits(6.0, 0.3)),
     # Linear interpolation of what was interpolated before softens contours.
-    "quality": Recipe(_FAST, 260, True, cv2.INTER_CUBIC, Limits(6.0, 0.7)),
+    "quality": Recipe(_FAST, 260, True, cv2.INTER_CUBIC, Limits(8.0, 0.8)),
 }
