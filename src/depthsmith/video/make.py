@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import cv2
 from numpy.typing import NDArray
 
 from depthsmith.errors import FilmError
@@ -100,7 +101,7 @@ def make(
     done, shots = start, 0
     total = _expected(film, reading.spans)
     try:
-        with contextlib.closing(reader), _Threads() as threads:
+        with contextlib.closing(reader), _one_thread_in_opencv(), _Threads() as threads:
             for seen, picture, memory in _pictures(reader, sink, source, painter, threads):
                 frame = seen.frame
                 sink.write(picture, frame.pts, frame.duration, frame.index)
@@ -152,6 +153,17 @@ def _memory(source: Callable[[], Memory], painter: Memory) -> Callable[[], Memor
 
 def _is_painters(name: str) -> bool:
     return name.startswith(_PAINTER)
+
+
+@contextlib.contextmanager
+def _one_thread_in_opencv() -> Iterator[None]:
+    """The stages are what works side by side; OpenCV's own threads only take their cores."""
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)
 
 
 class _Threads(contextlib.ExitStack):
