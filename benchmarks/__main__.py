@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from benchmarks import environments, giant, latency, making, photo, stereo
+from benchmarks import environments, film, giant, latency, making, photo, stereo
 from benchmarks.report import Watch, measured, save
 
 
@@ -21,6 +21,7 @@ class Name(str, Enum):
     LATENCY = "latency"
     PHOTO = "photo"
     STEREO = "stereo"
+    FILM = "film"
     GIANT = "giant"
     ENVIRONMENTS = "environments"
 
@@ -30,6 +31,7 @@ _RUN = {
     Name.LATENCY: latency.run,
     Name.PHOTO: photo.run,
     Name.STEREO: stereo.run,
+    Name.FILM: film.run,
     Name.GIANT: giant.run,
     Name.ENVIRONMENTS: environments.run,
 }
