@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -354,6 +355,19 @@ def test_a_truncated_film_is_no_success(run: Run, folder: Path) -> None:
     assert numbers("a_depth.mp4") == list(range(len(numbers("a.mkv"))))
 
 
+def test_a_film_that_is_replaced_meanwhile(folder: Path, long_film: Path) -> None:
+    """Its pictures are read at first, its sound at the end."""
+    film = folder / "film.mp4"
+    shutil.copy(long_film, film)
+    process = start(film)
+    wait_for_work(process, folder)
+    other = make_film_file(folder / "other.mp4", audio=(AudioSpec(),))
+    other.replace(film)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.BAD_INPUT and "has changed" in err
+    assert not Path("b.mkv").exists()
+
+
 def test_damaged_frames_are_counted(run: Run, folder: Path) -> None:
     make_film_file(folder / "a.mkv", codec="mjpeg", pix_fmt="yuvj420p", parts=((2, 25),))
     films.damage_packets(folder / "a.mkv", [20])
@@ -422,6 +436,7 @@ def test_progress_for_programs(run: Run, folder: Path) -> None:
     assert status == 0
     events = [json.loads(line) for line in err.splitlines()]
     kinds = [event["event"] for event in events]
+    assert "error" not in kinds
     assert kinds[0] in ("start", "note") and "progress" in kinds
     done = events[kinds.index("done")]
     assert (done["frames"], done["output"]) == (30, "a_depth.mp4")

@@ -62,10 +62,17 @@ def _make_one(
 ) -> None:
     begun = time.monotonic()
     with reporter.film(job.film) as told:
+        count = 0
+
+        def counted(done: int, total: int | None) -> None:
+            nonlocal count
+            count = done
+            told(done, total)
+
         try:
-            made = make(job, told)
+            made = make(job, counted)
         except KeyboardInterrupt:
-            reporter.note("stopped; continue with --resume", job.film)
+            reporter.note(_stopped(count), job.film)
             raise
     if made is None:
         console.say(str(job.target))
@@ -87,6 +94,15 @@ def _make_one(
 
         found = measure(written.path, job.film, spans=measured)
         reporter.flicker(found, job.film)
+
+
+def _stopped(frames: int) -> str:
+    from depthsmith.video.make import SEGMENT_FRAMES
+
+    kept = frames // SEGMENT_FRAMES * SEGMENT_FRAMES
+    if not kept:
+        return f"stopped; of less than {SEGMENT_FRAMES} frames nothing is kept"
+    return f"stopped; {kept} frames are kept, continue with --resume"
 
 
 def summary(made: Made, seconds: float) -> str:

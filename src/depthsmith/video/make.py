@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import cv2
+import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.errors import FilmError
@@ -16,18 +17,19 @@ from depthsmith.media.film.read import FilmReader
 from depthsmith.media.film.shots import MEMORY, with_cuts
 from depthsmith.media.film.sink import Sink, Written
 from depthsmith.video.frame_depth import DepthSource, Memory, Seen
+from depthsmith.video.key import file_key
 from depthsmith.video.painters import Painter
 from depthsmith.video.relay import Relay
 
 T = TypeVar("T")
 
-SEGMENT_FRAMES = 240
+SEGMENT_FRAMES = 120
 """A killed run loses at most so many frames. Part of what a film looks like: segments end
 groups of pictures."""
 
 # Frames that wait between two stages; enough to bridge what takes longer now and then.
 _AHEAD = 4
-_PAINTER = "painter."
+_PAINTER, _SHOTS = "painter.", "shots"
 
 Progress = Callable[[int, int | None], None]
 """Is told how many frames are written, and of how many, as far as that is known."""
@@ -54,7 +56,7 @@ class Made:
 
     Attributes:
         written: see `Written`.
-        shots: how many began in the frames of this run.
+        shots: how many there are.
         skipped: damaged frames that are not in the result.
         resumed_at: frame that the work was continued from; 0 if it was not.
         notes: what a user may want to know, one clause each.
@@ -85,11 +87,11 @@ def make(
         sink: is finished, or aborted when something fails.
 
     Raises:
-        FilmError: if the film cannot be read or ends early.
+        FilmError: if the film cannot be read, ends early, or has changed meanwhile.
         ModelError, InputError: if the network fails.
         OutputError: if the result cannot be written.
     """
-    start = sink.frames_done
+    start, known = sink.frames_done, file_key(film.path)
     # Shots are found anew from a little before the first frame that is wanted.
     reader = FilmReader(
         film,
@@ -98,7 +100,7 @@ def make(
         deep=painter.content == "deep",
         skip=max(0, start - MEMORY),
     )
-    done, shots = start, 0
+    done, shots = start, int((sink.state or {}).get(_SHOTS, 0))
     total = _expected(film, reading.spans)
     try:
         with contextlib.closing(reader), _one_thread_in_opencv(), _Threads() as threads:
@@ -107,9 +109,10 @@ def make(
                 sink.write(picture, frame.pts, frame.duration, frame.index)
                 done, shots = frame.index + 1, shots + frame.cut
                 if done % SEGMENT_FRAMES == 0:
-                    sink.close_segment(memory())
+                    sink.close_segment({**memory(), _SHOTS: np.int64(shots)})
                 progress(done, total)
         _check_length(reader, reading, film)
+        _check_same(film, known)
         written = sink.finish()
     except BaseException:
         sink.abort()
@@ -126,7 +129,7 @@ def _pictures(
     threads: _Threads,
 ) -> Iterator[tuple[Seen, NDArray[Any], Callable[[], Memory]]]:
     """The finished pictures, each with what a run that goes on after it needs."""
-    earlier = sink.state or {}
+    earlier = {k: v for k, v in (sink.state or {}).items() if k != _SHOTS}
     painter.recall({k.removeprefix(_PAINTER): v for k, v in earlier.items() if _is_painters(k)})
     frames = threads.ahead(_from(with_cuts(reader, live=source.live), sink.frames_done), "read")
     seen = source.run(
@@ -186,6 +189,12 @@ def _check_length(reader: FilmReader, reading: Reading, film: FilmInfo) -> None:
             f"{film.path} is truncated: {reader.missing_s:.2f} s are missing at its end; "
             "take what there is with --allow-truncated"
         )
+
+
+def _check_same(film: FilmInfo, known: object) -> None:
+    """The tracks are read at the end, and would be those of another film."""
+    if file_key(film.path) != known:
+        raise FilmError(f"{film.path} has changed while it was read; start again")
 
 
 def _expected(film: FilmInfo, spans: Sequence[Span]) -> int | None:
