@@ -21,6 +21,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from PIL import Image
 
 import films
 from depthsmith.cli import entry
@@ -428,6 +429,14 @@ def test_a_folder_of_films(run: Run, folder: Path) -> None:
     status, out, err = run("films", "--skip-existing")
     assert (status, out) == (0, [])
     assert "left out 2 films made by depthsmith" in err
+
+
+def test_photos_and_films_are_not_one_file(run: Run, folder: Path) -> None:
+    make_film_file(folder / "a.mp4")
+    Image.fromarray(draw_frame(1, SIZE)).save(folder / "b.png")
+    status, out, err = run("a.mp4", "b.png", *OPTIONS, "-o", "c.mp4", verb="stereo")
+    assert (status, out) == (ExitCode.USAGE, []) and "name a folder" in err
+    assert not Path("c.mp4").exists()
 
 
 def test_progress_for_programs(run: Run, folder: Path) -> None:

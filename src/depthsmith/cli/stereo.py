@@ -257,7 +257,7 @@ def stereo(
     from depthsmith.depth.temporal import SteadySettings
     from depthsmith.errors import UsageError
     from depthsmith.media.folder import split_by_kind
-    from depthsmith.plan import PICTURE_SUFFIXES
+    from depthsmith.plan import PICTURE_SUFFIXES, file_or_folder
     from depthsmith.video.coding import Coding
     from depthsmith.video.make import Reading
     from depthsmith.video.network_depth import Working
@@ -282,6 +282,8 @@ def stereo(
     photos, films = split_by_kind(inputs, recursive)
     if photos and films and contact_sheet is not None:
         raise UsageError("a contact sheet is of photos or of films; make one after the other")
+    if photos and films and (file := file_or_folder(output)[0]):
+        raise UsageError(f"-o {file} names one file for photos and films; name a folder")
     statuses = []
     if photos:
         statuses.append(
