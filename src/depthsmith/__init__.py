@@ -52,13 +52,26 @@ if TYPE_CHECKING:
     from depthsmith.media.dataset import open_dataset
     from depthsmith.media.depth_file import read_depth, write_depth
     from depthsmith.media.film.probe import probe
+    from depthsmith.media.film.sink import Written
+    from depthsmith.media.mpo_file import write_mpo
     from depthsmith.media.photo import read_photo
+    from depthsmith.media.rgb_file import write_rgb
+    from depthsmith.media.wiggle_file import write_wiggle
     from depthsmith.model_store import pull
     from depthsmith.pipeline import Predictor
-    from depthsmith.stereo import StereoSettings, near_to_disparity, pack, render_pair
+    from depthsmith.stereo import (
+        Projector,
+        StereoSettings,
+        near_to_disparity,
+        pack,
+        render_pair,
+        wiggle,
+        with_depth,
+    )
     from depthsmith.types import DepthKind, DepthMap, Photo, Size, StereoPair
     from depthsmith.video.coding import Coding
     from depthsmith.video.frames import predict_frames
+    from depthsmith.video.make import Made
     from depthsmith.video.stereo_films import FilmLook
 
 _HOMES = {
@@ -96,13 +109,26 @@ _HOMES = {
     "depthsmith.media.dataset": ("open_dataset",),
     "depthsmith.media.depth_file": ("read_depth", "write_depth"),
     "depthsmith.media.film.probe": ("probe",),
+    "depthsmith.media.film.sink": ("Written",),
+    "depthsmith.media.mpo_file": ("write_mpo",),
     "depthsmith.media.photo": ("read_photo",),
+    "depthsmith.media.rgb_file": ("write_rgb",),
+    "depthsmith.media.wiggle_file": ("write_wiggle",),
     "depthsmith.model_store": ("pull",),
     "depthsmith.pipeline": ("Predictor",),
-    "depthsmith.stereo": ("StereoSettings", "near_to_disparity", "pack", "render_pair"),
+    "depthsmith.stereo": (
+        "Projector",
+        "StereoSettings",
+        "near_to_disparity",
+        "pack",
+        "render_pair",
+        "wiggle",
+        "with_depth",
+    ),
     "depthsmith.types": ("DepthKind", "DepthMap", "Photo", "Size", "StereoPair"),
     "depthsmith.video.coding": ("Coding",),
     "depthsmith.video.frames": ("predict_frames",),
+    "depthsmith.video.make": ("Made",),
     "depthsmith.video.stereo_films": ("FilmLook",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -128,12 +154,14 @@ __all__ = [
     "InputError",
     "Inspection",
     "LicenseError",
+    "Made",
     "ModelError",
     "ModelPredictions",
     "OutputError",
     "Photo",
     "PointPair",
     "Predictor",
+    "Projector",
     "ProviderError",
     "Scores",
     "Size",
@@ -145,6 +173,7 @@ __all__ = [
     "StereoSettings",
     "UsageError",
     "VerificationError",
+    "Written",
     "__version__",
     "align",
     "colorize",
@@ -174,7 +203,12 @@ __all__ = [
     "to_metres",
     "to_near",
     "valid_pixels",
+    "wiggle",
+    "with_depth",
     "write_depth",
+    "write_mpo",
+    "write_rgb",
+    "write_wiggle",
 ]
 
 

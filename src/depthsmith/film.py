@@ -148,8 +148,8 @@ class FilmFrame:
     index: int
     pts: int
     duration: int | None
-    rgb: ByteArray
-    deep: WordArray | None = None
+    rgb: ByteArray = field(repr=False)
+    deep: WordArray | None = field(default=None, repr=False)
     cut: bool = False
 
 

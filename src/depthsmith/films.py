@@ -9,6 +9,7 @@ from typing import Any
 from depthsmith.api import load
 from depthsmith.depth.convert import Target
 from depthsmith.depth.temporal import SteadySettings
+from depthsmith.errors import UsageError
 from depthsmith.film import Span
 from depthsmith.model_store import AUTO
 from depthsmith.video.coding import Coding, Loader
@@ -16,7 +17,7 @@ from depthsmith.video.depth_films import DepthFilms
 from depthsmith.video.make import Made, Progress, Reading
 from depthsmith.video.network_depth import Working
 from depthsmith.video.plan import Format, plan_films
-from depthsmith.video.stereo_films import FilmLook, StereoFilms
+from depthsmith.video.stereo_films import FILM_FORMATS, FilmLook, StereoFilms
 
 
 def _tell_nobody(done: int, total: int | None) -> None:
@@ -97,6 +98,8 @@ def make_stereo_film(
     Raises:
         as `make_depth_film`.
     """
+    if look.format not in FILM_FORMATS:
+        raise UsageError(f"films cannot be made as {look.format}; use {', '.join(FILM_FORMATS)}")
     plan = plan_films([Path(film)], output=str(target), format=None, default="mp4", ending="_sbs")
     films = StereoFilms(
         plan, _loader(model, network), look, None if depth is None else Path(depth),

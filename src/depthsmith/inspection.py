@@ -67,13 +67,14 @@ class Inspection:
         return unknown(self.contract)
 
 
-def inspect(path: Path) -> Inspection:
+def inspect(path: str | Path) -> Inspection:
     """Look at the ONNX file ``path`` without running it.
 
     Raises:
         ModelError: if it cannot be loaded, or is not a depth file.
         ProviderError: if ONNX Runtime is not installed.
     """
+    path = Path(path)
     session = open_session(path, provider="cpu", optimize=False)
     return Inspection(
         path=path,

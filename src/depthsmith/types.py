@@ -82,7 +82,7 @@ class Photo:
             ("first of 3 pages", "alpha composited over black").
     """
 
-    rgb: ByteArray
+    rgb: ByteArray = field(repr=False)
     path: Path | None = None
     focal_35mm: float | None = None
     notes: tuple[str, ...] = ()

@@ -163,7 +163,7 @@ NAMES = {
     "half-tb": ["board_TB.jpg"],
     "cross-eyed": ["board_RLF_cross.jpg"],
     "anaglyph": ["board_redcyan.jpg"],
-    "anaglyph-gray": ["board_redcyan.jpg"],
+    "anaglyph-gray": ["board_redcyan_gray.jpg"],
     "interlaced": ["board_interlaced.png"],
     "vr180": ["board_180x180_LR.jpg"],
     "fisheye180": ["board_F180_LR.jpg"],

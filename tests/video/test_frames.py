@@ -88,6 +88,20 @@ def test_films_in_one_call(tmp_path: Path) -> None:
     assert [frame_number(rgb) for rgb in rgb_frames(tmp_path / "b.mkv")] == list(range(15, 30))
     depth = tmp_path / "b.mkv"
     made = depthsmith.make_stereo_film(
-        source, tmp_path / "c.mp4", depth=depth, spans=[depthsmith.Span(0, 0.4)]
+        source, tmp_path / "c.mp4", depth=depth, spans=[depthsmith.Span(0.5)]
     )
-    assert made.written.frames == 12
+    assert made.written.frames == 15  # the depth film is known to be that of the part
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [np.zeros((40, 60), np.uint8)],
+        [np.zeros((40, 60, 3), np.float32)],
+        [np.zeros((40, 60, 3), np.uint8), np.zeros((40, 61, 3), np.uint8)],
+        ["frame.png"],
+    ],
+)
+def test_what_is_no_frame(predictor: depthsmith.Predictor, frames: list[np.ndarray]) -> None:
+    with pytest.raises(depthsmith.InputError, match="frame [01] "):
+        list(depthsmith.predict_frames(predictor, frames))

@@ -7,12 +7,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from depthsmith.errors import OutputError
 
 if TYPE_CHECKING:
     from depthsmith.verify import Report
+
+_to_programs = False
 
 Advance = Callable[[str], None]
 """Call when one step is done, with a word about the next one (or an empty string)."""
@@ -35,18 +37,36 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """Print something worth knowing that is not the result."""
-    remark(f"note: {text}")
+    remark(text, "note")
 
 
 def error(text: str) -> None:
     """Print an error that does not end the command."""
-    remark(f"error: {text}")
+    remark(text, "error")
 
 
-def remark(text: str) -> None:
+def speak_to_programs(wanted: bool) -> None:
+    """Make every remark a line of JSON, until told otherwise."""
+    global _to_programs  # noqa: PLW0603 - standard error is global too
+    _to_programs = wanted
+
+
+def remark(text: str, kind: Literal["note", "error", "interrupted", ""] = "") -> None:
     """Print one line on standard error; where that cannot be written, nobody can be told."""
+    if _to_programs:
+        event(kind or "remark", text=text)
+        return
+    prefix = f"{kind}: " if kind in ("note", "error") else ""
     with contextlib.suppress(OSError):
-        print(f"depthsmith: {plain(text)}", file=sys.stderr)
+        print(f"depthsmith: {prefix}{plain(text)}", file=sys.stderr)
+
+
+def event(name: str, **values: object) -> None:
+    """Print a line of JSON on standard error."""
+    import json
+
+    with contextlib.suppress(OSError):
+        print(json.dumps({"event": name, **values}), file=sys.stderr, flush=True)
 
 
 def plain(text: str) -> str:

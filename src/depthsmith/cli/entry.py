@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import Literal, TextIO
 
 from depthsmith.cli import console
 from depthsmith.errors import DepthsmithError, ExitCode, UsageError
@@ -26,6 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     ``--debug`` may stand anywhere before a ``--``; it shows tracebacks of errors.
     """
     _open_streams()
+    console.speak_to_programs(False)
     rest, debug = _take_debug(arguments)
     _prepare_streams()
     if not debug and not sys.warnoptions:
@@ -101,7 +102,7 @@ def _give_up(stream: TextIO) -> None:
 
 
 def _interrupted(debug: bool) -> int:
-    _complain("interrupted", debug, prefix="")
+    _complain("interrupted", debug, "interrupted")
     return ExitCode.INTERRUPTED
 
 
@@ -184,10 +185,10 @@ def _prepare_streams() -> None:
         reconfigure(errors="surrogateescape" if unicode else "backslashreplace")
 
 
-def _complain(message: str, debug: bool, *, prefix: str = "error: ") -> None:
+def _complain(message: str, debug: bool, kind: Literal["error", "interrupted"] = "error") -> None:
     if debug:
         traceback.print_exc()
-    console.remark(f"{prefix}{message}")
+    console.remark(message, kind)
     try:
         sys.stderr.flush()
     except OSError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -53,6 +52,7 @@ class Reporter:
 
     def __init__(self, way: ProgressChoice) -> None:
         self.way = way
+        console.speak_to_programs(way == "json")
 
     def note(self, text: str, film: Path | None = None) -> None:
         if self.way == "json":
@@ -63,8 +63,7 @@ class Reporter:
     def event(self, event: str, **values: object) -> None:
         """A line of JSON, if that is the way."""
         if self.way == "json":
-            with contextlib.suppress(OSError):
-                print(json.dumps({"event": event, **values}), file=sys.stderr, flush=True)
+            console.event(event, **values)
 
     def flicker(self, found: FlickerReport, film: Path) -> None:
         """How steady a film has become."""

@@ -114,7 +114,7 @@ def summary(made: Made, seconds: float) -> str:
         text += f", continued at frame {made.resumed_at}"
     text += f", in {clock(seconds)} ({count / max(seconds, 1e-9):.2f} fps)"
     if made.skipped:
-        text += f"; {made.skipped} damaged frames skipped"
+        text += f"; {made.skipped} damaged frame{'s' if made.skipped > 1 else ''} skipped"
     for what in ("copied", "converted", "dropped"):
         if getattr(written, what):
             text += f"; {what} {', '.join(getattr(written, what))}"

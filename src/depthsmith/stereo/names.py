@@ -13,9 +13,9 @@ ENDINGS: dict[str, str] = {
     "half-tb": "_TB",
     "cross-eyed": "_RLF_cross",
     "anaglyph": "_redcyan",
-    "anaglyph-color": "_redcyan",
-    "anaglyph-half-color": "_redcyan",
-    "anaglyph-gray": "_redcyan",
+    "anaglyph-color": "_redcyan_color",
+    "anaglyph-half-color": "_redcyan_half",
+    "anaglyph-gray": "_redcyan_gray",
     "anaglyph-dubois": "_redcyan",
     "interlaced": "_interlaced",
     "vr180": "_180x180_LR",  # "VR180" would be fisheye to SKYBOX

@@ -30,6 +30,10 @@ _MAP_SUFFIXES = frozenset({".png", ".exr", ".tif", ".tiff", ".npy", ".pfm"})
 class DepthFrames(Protocol):
     """A depth film in which near is bright."""
 
+    @property
+    def duration_s(self) -> float | None:
+        """About how long it is; None where unknown."""
+
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         """The maps in order, each ``(h, w)`` float32 in [0, 1].
 
@@ -58,6 +62,7 @@ class _FilmFrames:
     def __init__(self, path: Path, colors: bool) -> None:
         self.info = probe(path)
         self.colors = colors
+        self.duration_s = self.info.duration_s
 
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         reader = FilmReader(self.info, spans=spans, deep=True, skip=skip)
@@ -79,6 +84,8 @@ class _FolderFrames:
         self.maps = [p for p in names if p.suffix.lower() in _MAP_SUFFIXES]
         if not (self.chunks or self.maps):
             raise FilmError(f"{path} holds no depth maps")
+        times = frame_times(path)
+        self.duration_s = float(times[-1] - times[0]) if times else None
 
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         numbers: Iterator[int] = itertools.count()

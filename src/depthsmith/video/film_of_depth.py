@@ -58,13 +58,14 @@ class FilmOfDepth:
     def _seen(
         self, frames: Iterator[FilmFrame], film: FilmInfo, first: int, keep_pictures: bool
     ) -> Iterator[Seen]:
-        with contextlib.closing(self._depths.frames(skip=first, spans=self.spans)) as depths:
+        spans = self._spans_of(film)
+        with contextlib.closing(self._depths.frames(skip=first, spans=spans)) as depths:
             for frame in frames:
                 near = next(depths, None)
                 if near is None:
                     raise FilmError(
                         f"{self.path} ends before frame {frame.index} of {film.path}; "
-                        "it is not that film's depth"
+                        "it is not that film's depth, or only that of a part (--start, --duration)"
                     )
                 size = Size(*near.shape)
                 kept = frame if keep_pictures else replace(frame, rgb=frame.rgb[:0], deep=None)
@@ -80,6 +81,29 @@ class FilmOfDepth:
                     f"{self.path} goes on after the last frame of {film.path}; it is not that "
                     "film's depth"
                 )
+
+    def _spans_of(self, film: FilmInfo) -> tuple[Span, ...]:
+        """The parts of the depth film: none, if it was made of the parts only.
+
+        Raises:
+            FilmError: if it is as long as neither the film nor the parts.
+        """
+        ours, whole = self._depths.duration_s, film.duration_s
+        if not self.spans or ours is None or whole is None or _alike(ours, whole):
+            return self.spans
+        ends = (whole if s.end_s is None else min(s.end_s, whole) for s in self.spans)
+        parts = sum(max(0.0, e - s.start_s) for e, s in zip(ends, self.spans, strict=True))
+        if _alike(ours, parts):
+            return ()
+        raise FilmError(
+            f"{self.path} is {ours:.2f} s long: it belongs neither to all of {film.path} "
+            f"({whole:.2f} s) nor to the part that is wanted ({parts:.2f} s)"
+        )
+
+
+def _alike(one: float, two: float) -> bool:
+    """Whether two durations may be those of the same frames."""
+    return abs(one - two) <= 0.25 + 0.01 * max(one, two)
 
 
 def _memory(index: int) -> Callable[[], Memory]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from depthsmith.depth.temporal import Stabilizer, SteadySettings
+from depthsmith.errors import InputError
 from depthsmith.film import FilmFrame
 from depthsmith.media.film.shots import with_cuts
 from depthsmith.pipeline import Predictor
@@ -27,7 +30,7 @@ def predict_frames(
     """The near map of each frame, steady from one to the next.
 
     With ``settings.live`` a frame's map is given before the next frame is asked for; otherwise
-    up to ``settings.look_ahead`` frames later, and steadier.
+    up to ``settings.look_ahead`` frames later, and steadier, and a few more for finding cuts.
 
     Args:
         predictor: from `depthsmith.load`.
@@ -40,11 +43,12 @@ def predict_frames(
         `DepthKind.NEAR` at the size of the frame: 0 to 1 over a shot.
 
     Raises:
+        InputError: for a frame that is not such an array, or of another size than the first.
         ModelError, InputError: if the network fails.
     """
     film = (
         FilmFrame(index, round(index / fps / _MICROSECOND), None, rgb)
-        for index, rgb in enumerate(frames)
+        for index, rgb in enumerate(_checked(frames))
     )
     ready = prepare(with_cuts(film, live=settings.live), predictor, every=settings.every)
     samples = estimate(ready, predictor, time_base=_MICROSECOND, batch=batch, every=settings.every)
@@ -57,3 +61,16 @@ def predict_frames(
             source_size=seen.placement.source,
             model=predictor.contract.model,
         )
+
+
+def _checked(frames: Iterable[ByteArray]) -> Iterator[ByteArray]:
+    first: tuple[int, ...] | None = None
+    for index, rgb in enumerate(frames):
+        is_rgb = isinstance(rgb, np.ndarray) and rgb.dtype == np.uint8 and rgb.ndim == 3
+        if not is_rgb or rgb.shape[2] != 3:
+            found = f"{rgb.shape} {rgb.dtype}" if isinstance(rgb, np.ndarray) else type(rgb)
+            raise InputError(f"frame {index} must be (H, W, 3) uint8 RGB, not {found}")
+        first = first or rgb.shape
+        if rgb.shape != first:
+            raise InputError(f"frame {index} is {rgb.shape}, the first {first}")
+        yield rgb

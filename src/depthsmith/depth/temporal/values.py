@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -180,6 +180,6 @@ class SteadyDepth:
     """
 
     index: int
-    near: FloatArray
-    inverse: FloatArray
-    state: State
+    near: FloatArray = field(repr=False)
+    inverse: FloatArray = field(repr=False)
+    state: State = field(repr=False)

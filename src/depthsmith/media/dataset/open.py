@@ -38,7 +38,7 @@ _EXPECTED = {
 
 
 def open_dataset(
-    folder: Path, layout: str | None = None, *, units_per_metre: float | None = None
+    folder: str | Path, layout: str | None = None, *, units_per_metre: float | None = None
 ) -> Dataset:
     """See what photos with depth ``folder`` holds; nothing is read yet.
 
@@ -56,7 +56,7 @@ def open_dataset(
         raise UsageError(f"--layout {layout} is not one of {', '.join(LAYOUTS)}")
     if units_per_metre is not None and not 0 < units_per_metre < float("inf"):
         raise UsageError(f"--depth-scale {units_per_metre:g} must be positive")
-    tree = Tree.of(folder)
+    tree = Tree.of(Path(folder))
     chosen = layout or recognise(tree)
     if units_per_metre is not None and chosen not in _SCALED:
         raise UsageError(f"--depth-scale means nothing for {chosen}; leave it out")

@@ -90,6 +90,6 @@ def _check_format(path: Path, container: Any) -> None:
     brand = container.metadata.get("major_brand", "").strip()
     still = name == "image2" or (name.endswith("_pipe") and name not in ("gif_pipe",))
     if still or brand in _STILLS:
-        raise FilmError(f"{path} is a still picture; use `depthsmith depth` for it")
+        raise FilmError(f"{path} is a still picture, not a film")
     if set(name.split(",")) & set(_NO_FILMS):
         raise FilmError(f"{path} is not a film (it looks like {name} text)")

@@ -29,7 +29,7 @@ _FIRST_FRAME_PACKETS = 5000
 _PLAUSIBLE_ASPECT = 10
 
 
-def probe(path: Path, *, stream: int | None = None) -> FilmInfo:
+def probe(path: str | Path, *, stream: int | None = None) -> FilmInfo:
     """Read a film's header and decode its first frame.
 
     Args:
@@ -41,6 +41,7 @@ def probe(path: Path, *, stream: int | None = None) -> FilmInfo:
         FilmError: if it is missing, no file, no film, audio only, a still picture, cut off
             before its index, too large, of no known codec, or without a frame that decodes.
     """
+    path = Path(path)
     with opened(path) as container:
         chosen = _choose(path, container, stream)
         frame = _first_frame(path, container, chosen)
