@@ -471,3 +471,19 @@ def test_flicker_counts_what_flickers(run: Run, folder: Path) -> None:
     assert status == 0 and "0.00" in out[0]
     status, _, err = run("a.mkv", "--source", "mean.onnx", verb="flicker")
     assert status == ExitCode.BAD_INPUT and "mean.onnx" in err
+
+
+def test_programs_get_nothing_but_json(run: Run, folder: Path) -> None:
+    (folder / "b.mp4").write_bytes(b"not a film" * 100)
+    make_film_file(folder / "a.mp4")
+    for arguments, status in (
+        (["b.mp4"], ExitCode.BAD_INPUT),
+        (["a.mp4", "b.mp4", "-o", "out/"], ExitCode.BAD_INPUT),
+        (["a.mp4", "--codec", "ffv1", "-o", "c.mp4"], ExitCode.USAGE),
+    ):
+        found, _, err = run(*arguments, "--progress", "json")
+        events = [json.loads(line) for line in err.splitlines()]
+        assert found == status
+        assert [e["event"] for e in events].count("error") >= 1
+    found, _, err = run("b.mp4")  # and people what they had
+    assert err.startswith("depthsmith: error: ")

@@ -103,5 +103,5 @@ def test_films_in_one_call(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_frame(predictor: depthsmith.Predictor, frames: list[np.ndarray]) -> None:
-    with pytest.raises(depthsmith.InputError, match="frame [01] "):
+    with pytest.raises(depthsmith.InputError, match=r"frame [01] "):
         list(depthsmith.predict_frames(predictor, frames))
