@@ -54,6 +54,7 @@ def _paces(files: Files, rounds: int) -> list[Row]:
     share = every.film.over(every.alone).median / default.film.over(default.alone).median
     return [
         default.row("a frame, beside the network alone", _AIM),
+        Row("in per cent of its throughput", "", "", default.throughput(), ""),
         *(pace.row(f"`{options}`, beside the network alone") for options, pace in others.items()),
         every.row(f"`--every {_EVERY}`, beside the network alone on every frame"),
         Row(
@@ -81,6 +82,10 @@ class _Pace:
     def row(self, what: str, aim: float | None = None) -> Row:
         limit = None if aim is None else round(1 / aim, 3)
         return Row.compare(what, self.film, self.alone, "s", aim=limit, digits=3)
+
+    def throughput(self) -> str:
+        """Of the network's own, in per cent."""
+        return _percent(self.alone.over(self.film).values).text(1, "%")
 
 
 def _accuracy() -> list[Row]:

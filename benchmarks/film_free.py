@@ -7,29 +7,32 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchmarks.film_clip import depth_like
 from benchmarks.film_job import depth_film, free_network, stereo_film
 from benchmarks.samples import in_turn
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from depthsmith import Predictor
     from depthsmith.depth.temporal import DepthSample, Mode, SteadyDepth, SteadySettings
-    from depthsmith.film import FilmFrame
-    from depthsmith.types import FloatArray
+    from depthsmith.film import FilmFrame, FilmInfo
+    from depthsmith.media.film.encoding import Content
 
 T = TypeVar("T")
 
 FRAMES = 48
 MODES: tuple[Mode, ...] = ("off", "fast", "quality")
 _NETWORK, _RESOLUTION = (518, 924), 518
-_STAGE_FRAMES = 36
+_STAGE_FRAMES, _PAIRS = 36, 12
 
 
 def main(rounds: int, work: Path, clip: Path) -> None:
@@ -65,6 +68,7 @@ def _stages(work: Path, clip: Path, predictor: Predictor) -> dict[str, float]:
     from depthsmith.video.estimate import estimate, prepare
     from depthsmith.video.frame_depth import Seen
     from depthsmith.video.painters import DepthPainter
+    from depthsmith.video.stereo_films import FilmLook
 
     cv2.setNumThreads(1)  # as films have it
     film, watch = probe(clip), _CoreWatch()
@@ -78,13 +82,17 @@ def _stages(work: Path, clip: Path, predictor: Predictor) -> dict[str, float]:
     steady: list[SteadyDepth] = []
     for mode in MODES:
         steady = watch.list(f"steady, {mode}", _steadied(samples, SteadySettings(mode)))
-    painter = DepthPainter()
-    seen = (
+    seen = [
         Seen(frame, depth.near, placement, depth.inverse, dict)
         for frame, depth in zip(frames, steady, strict=True)
-    )
-    pictures = watch.list("back to full size", map(painter.paint, seen))
-    watch.list("encode, put together", _encoded(clip, work / "stage.mp4", frames, pictures))
+    ]
+    pictures = watch.list("back to full size", map(DepthPainter().paint, seen))
+    target = work / "stage.mp4"
+    watch.list("encode, put together", _encoded(film, target, "gray", frames, pictures))
+    painter = FilmLook(threads=os.cpu_count() or 1).painter(film, depth_is_soft=True)
+    painter.paint(seen[0])  # compiles
+    pairs = watch.list("side by side: two views", map(painter.paint, seen[:_PAIRS]))
+    watch.list("side by side: encode", _encoded(film, target, "rgb", frames, pairs))
     return watch.core_ms
 
 
@@ -97,7 +105,7 @@ class _CoreWatch:
     def list(self, name: str, items: Iterable[T]) -> list[T]:
         start_s = time.process_time()
         found = [*items]
-        self.core_ms[name] = 1000 * (time.process_time() - start_s) / _STAGE_FRAMES
+        self.core_ms[name] = 1000 * (time.process_time() - start_s) / len(found)
         return found
 
 
@@ -111,16 +119,21 @@ def _steadied(samples: list[DepthSample], settings: SteadySettings) -> Iterator[
 
 
 def _encoded(
-    clip: Path, target: Path, frames: list[FilmFrame], pictures: list[FloatArray]
+    film: FilmInfo,
+    target: Path,
+    content: Content,
+    frames: list[FilmFrame],
+    pictures: Sequence[NDArray[Any]],
 ) -> Iterator[FilmFrame]:
-    """As ``depthsmith video`` encodes depth by default."""
+    """As the commands encode by default."""
     from depthsmith.media.film.encoding import choose_encoding
     from depthsmith.media.film.film_sink import open_film
-    from depthsmith.media.film.probe import probe
+    from depthsmith.types import Size
 
-    film = probe(clip)
-    sink = open_film(target, film, choose_encoding(target, "gray", info=film), film.size, key="")
-    for frame, picture in zip(frames, pictures, strict=True):
+    size = Size(*pictures[0].shape[:2])
+    encoding = choose_encoding(target, content, info=film)
+    sink = open_film(target, film, encoding, size, key="")
+    for frame, picture in zip(frames, pictures, strict=False):
         sink.write(picture, frame.pts, frame.duration, frame.index)
         yield frame
     sink.finish()
