@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -241,25 +242,26 @@ def test_an_old_film_stays_until_the_new_one_is_whole(source: Path, tmp_path: Pa
     assert [frame_number(rgb) for rgb in rgb_frames(target)] == list(range(FRAMES))
 
 
-@pytest.fixture
-def small_files() -> Iterator[Any]:
-    """Limits how large a file may get: writing beyond fails, as on a full disk."""
+@contextlib.contextmanager
+def small_files(size: int) -> Iterator[None]:
+    """Limit how large a file may get: writing beyond fails, as on a full disk.
+
+    For no longer than needed: the test's own output may go to a file.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    def limit(size: int) -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-
-    yield limit
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("size", [100, 2_000, 20_000])
-def test_no_room_in_a_segment(source: Path, tmp_path: Path, small_files: Any, size: int) -> None:
+def test_no_room_in_a_segment(source: Path, tmp_path: Path, size: int) -> None:
     target = tmp_path / "out.mp4"
     rng = np.random.default_rng(0)
     sink = None
-    small_files(size)
-    with pytest.raises(OutputError) as caught:
+    with small_files(size), pytest.raises(OutputError) as caught:
         sink = open_sink(probe(source), target)
         for index in range(FRAMES):
             sink.write(rng.random((96, 128), np.float32), 512 * index, 512, index)
@@ -272,20 +274,17 @@ def test_no_room_in_a_segment(source: Path, tmp_path: Path, small_files: Any, si
     assert not target.exists()
 
 
-def test_no_room_for_the_whole(
-    source: Path, whole: Path, tmp_path: Path, small_files: Any
-) -> None:
+def test_no_room_for_the_whole(source: Path, whole: Path, tmp_path: Path) -> None:
     """The segments fit, the film does not: it can be finished once there is room."""
     target = tmp_path / "out.mp4"
     sink = open_sink(probe(source), target)
     run(sink, source)
-    small_files(whole.stat().st_size // 2)
-    with pytest.raises(OutputError, match="File too large") as caught:
+    room = whole.stat().st_size // 2
+    with small_files(room), pytest.raises(OutputError, match="File too large") as caught:
         sink.finish()
     assert "\n" not in str(caught.value)
     sink.abort()
     assert leftovers(tmp_path) == [work_folder(target).name]
-    small_files(resource.RLIM_INFINITY)
     sink = open_sink(probe(source), target, resume=True)
     assert sink.frames_done == FRAMES
     sink.finish()
