@@ -247,7 +247,7 @@ class Predictor:
 
         Like `predict` fits a photo, but always in 8 bits and shrinking by area: the official
         way of V1 and V2 skips pixels when it shrinks, so that fine patterns flicker, and takes
-        ten times as long.
+        four times as long.
 
         Args:
             rgb: ``(H, W, 3)`` uint8.

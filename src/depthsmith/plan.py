@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,24 +76,21 @@ def plan(
     named = {path for path in inputs if not path.is_dir()}
     own = [path for path in photos if path not in named and is_own_output(path)]
     photos = [path for path in photos if path not in set(own)]
-    notes = [f"left out {_count(own)} made by depthsmith itself"] if own else []
+    notes = [f"left out {counted(own, 'picture')} made by depthsmith itself"] if own else []
 
     file, folder = file_or_folder(output)
     if file and (len(photos) > 1 or folders):
-        raise UsageError(
-            f"-o {file} names one file for {_count(photos)}; name a folder: -o {file.stem}/"
-        )
+        raise one_for_many(file, counted(photos, "picture"))
     suffix, chosen = _picture(file, format) if picture else _format(file, format)
-    if file and not file.parent.is_dir():
-        why = "is not a folder" if file.parent.exists() else "does not exist"
-        raise OutputError(f"cannot write {file}: {file.parent} {why}")
+    if file:
+        check_folder_of(file)
     ending = f"_depth_color{suffix}" if picture else f"_depth{suffix}"
     jobs = [Job(photo, file or target_of(photo, folder, folders, ending)) for photo in photos]
     refuse_collisions([(job.photo, job.target) for job in jobs])
     if skip_existing:
         there = [job.photo for job in jobs if job.target.exists()]
         if there:
-            notes.append(f"skipped {_count(there)}, done already")
+            notes.append(f"skipped {counted(there, 'picture')}, done already")
         jobs = [job for job in jobs if not job.target.exists()]
     return Plan(tuple(jobs), chosen, folder, tuple(notes))
 
@@ -124,6 +121,23 @@ def _picture(file: Path | None, format: str | None) -> tuple[str, None]:
             f"a colour picture cannot be written as {file}; use {', '.join(PICTURE_SUFFIXES)}"
         )
     return suffix, None
+
+
+def one_for_many(file: Path, inputs: str) -> UsageError:
+    """The error of one file for several inputs."""
+    return UsageError(f"-o {file} names one file for {inputs}; name a folder: -o {file.stem}/")
+
+
+def check_folder_of(file: Path) -> None:
+    """Raise an `OutputError` if the folder that ``file`` is to be written in is not there."""
+    if not file.parent.is_dir():
+        why = "is not a folder" if file.parent.exists() else "does not exist"
+        raise OutputError(f"cannot write {file}: {file.parent} {why}")
+
+
+def counted(items: Sized, what: str) -> str:
+    """``1 film`` or ``3 films``."""
+    return f"{len(items)} {what}" if len(items) == 1 else f"{len(items)} {what}s"
 
 
 def target_of(source: Path, output: Path | None, folders: Iterable[Path], ending: str) -> Path:
@@ -166,7 +180,3 @@ def refuse_collisions(jobs: Sequence[tuple[Path, Path]]) -> None:
 
 def _key(path: Path) -> str:
     return os.path.realpath(path).casefold()
-
-
-def _count(photos: Sequence[Path]) -> str:
-    return "1 picture" if len(photos) == 1 else f"{len(photos)} pictures"

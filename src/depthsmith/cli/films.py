@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from depthsmith.cli import console
+from depthsmith.cli.failures import Failures
 from depthsmith.cli.film_progress import Reporter, Told, clock
 
 if TYPE_CHECKING:
@@ -35,26 +36,11 @@ def run_films(
     Raises:
         DepthsmithError: if a film failed that is the only one, or in a way in which all would.
     """
-    from depthsmith.errors import DepthsmithError, InputError, ModelError, UsageError
-
-    failures: list[DepthsmithError] = []
-    try:
+    with Failures("films", len(jobs)) as failures:
         for job in jobs:
-            try:
+            with failures.one():
                 _make_one(job, make, reporter, measured)
-            except ModelError:
-                raise  # every film would fail in the same way
-            except (InputError, UsageError) as error:
-                if len(jobs) == 1:
-                    raise
-                failures.append(error)
-    finally:  # also when the rest is given up
-        for failure in failures:
-            console.error(str(failure))
-    if not failures:
-        return 0
-    console.error(f"{len(failures)} of {len(jobs)} films failed")
-    return failures[0].exit_code
+    return failures.status()
 
 
 def _make_one(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from depthsmith.cli import console
+from depthsmith.cli.failures import Failures
 
 
 @dataclass(frozen=True)
@@ -30,30 +31,16 @@ def run_photos(photos: Sequence[Path], make: Callable[[int], Done]) -> int:
     Raises:
         DepthsmithError: if a photo failed that is the only one, or in a way in which all would.
     """
-    from depthsmith.errors import DepthsmithError, InputError, ModelError, UsageError
-
-    failures: list[DepthsmithError] = []
-    try:
-        with console.progress(photos[0].name, len(photos)) as advance:
-            for number, next_photo in enumerate([*photos[1:], None]):
-                try:
-                    done = make(number)
-                except ModelError:
-                    raise  # every photo would fail in the same way
-                except (InputError, UsageError) as error:
-                    if len(photos) == 1:
-                        raise
-                    failures.append(error)
-                else:
-                    for text in done.notes:
-                        console.note(f"{photos[number]}: {text}")
-                    for file in done.files:
-                        console.say(str(file))
-                advance(next_photo.name if next_photo else "")
-    finally:  # also when the rest is given up
-        for failure in failures:
-            console.error(str(failure))
-    if not failures:
-        return 0
-    console.error(f"{len(failures)} of {len(photos)} photos failed")
-    return failures[0].exit_code
+    with (
+        Failures("photos", len(photos)) as failures,
+        console.progress(photos[0].name, len(photos)) as advance,
+    ):
+        for number, next_photo in enumerate([*photos[1:], None]):
+            with failures.one():
+                done = make(number)
+                for text in done.notes:
+                    console.note(f"{photos[number]}: {text}")
+                for file in done.files:
+                    console.say(str(file))
+            advance(next_photo.name if next_photo else "")
+    return failures.status()

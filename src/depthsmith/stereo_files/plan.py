@@ -10,7 +10,15 @@ from depthsmith.errors import OutputError, UsageError
 from depthsmith.media.depth_file import is_own_output
 from depthsmith.media.folder import find_photos
 from depthsmith.media.wiggle_file import WIGGLE_SUFFIXES
-from depthsmith.plan import PICTURE_SUFFIXES, file_or_folder, refuse_collisions, target_of
+from depthsmith.plan import (
+    PICTURE_SUFFIXES,
+    check_folder_of,
+    counted,
+    file_or_folder,
+    one_for_many,
+    refuse_collisions,
+    target_of,
+)
 from depthsmith.stereo.names import ENDINGS, EYE_ENDINGS
 
 FORMATS: tuple[str, ...] = tuple(ENDINGS)
@@ -84,18 +92,15 @@ def plan_stereo(
     found = find_photos(inputs, recursive)
     own = {path for path in found if path not in named and is_own_output(path)}
     photos = [path for path in found if path not in own]
-    notes = [f"left out {_count(len(own))} made by depthsmith itself"] if own else []
+    notes = [f"left out {counted(own, 'picture')} made by depthsmith itself"] if own else []
     if preview:
         photos = photos[:1]
 
     file, folder = file_or_folder(output)
     if file and (len(photos) > 1 or (folders and not preview)):
-        raise UsageError(
-            f"-o {file} names one file for {_count(len(photos))}; name a folder: -o {file.stem}/"
-        )
-    if file and not file.parent.is_dir():
-        why = "is not a folder" if file.parent.exists() else "does not exist"
-        raise OutputError(f"cannot write {file}: {file.parent} {why}")
+        raise one_for_many(file, counted(photos, "picture"))
+    if file:
+        check_folder_of(file)
     chosen = format or _format_of(file.suffix if file else f".{file_type}")
     suffix = _suffix(chosen, file, file_type)
     ending = _PREVIEW if preview else ENDINGS[chosen]
@@ -110,7 +115,7 @@ def plan_stereo(
     if skip_existing:
         done = [job for job in jobs if all(target.exists() for target in job.targets)]
         if done:
-            notes.append(f"skipped {_count(len(done))}, done already")
+            notes.append(f"skipped {counted(done, 'picture')}, done already")
         jobs = [job for job in jobs if job not in done]
     return StereoPlan(tuple(jobs), chosen, folder, tuple(notes))
 
@@ -166,7 +171,3 @@ def _suffix(format: str, file: Path | None, file_type: str | None) -> str:
         types = ", ".join(dict.fromkeys(known))
         raise UsageError(f"{format} is written as {types}, not {suffix}")
     return suffix
-
-
-def _count(number: int) -> str:
-    return "1 picture" if number == 1 else f"{number} pictures"

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from depthsmith.errors import OutputError, UsageError
+from depthsmith.errors import UsageError
 from depthsmith.media.film.marks import is_own_film
 from depthsmith.media.folder import find_films
-from depthsmith.plan import file_or_folder, refuse_collisions, target_of
+from depthsmith.plan import (
+    check_folder_of,
+    counted,
+    file_or_folder,
+    one_for_many,
+    refuse_collisions,
+    target_of,
+)
 
 Format = Literal["mp4", "mov", "mkv", "png16", "exr", "npz"]
 
@@ -83,14 +90,16 @@ def plan_films(
     named = {path for path in inputs if not path.is_dir()}
     own = {path for path in films if path not in named and is_own(path)}
     films = [path for path in films if path not in own]
-    notes = [f"left out {_count(len(own))} made by depthsmith itself"] if own else []
+    notes = [f"left out {counted(own, 'film')} made by depthsmith itself"] if own else []
 
     file, folder = file_or_folder(output)
     chosen = default if suffix else _format(file, format, default)
     if folder and chosen in SEQUENCES and len(films) == 1 and not folders:
         file, folder = folder, None  # the sequence's own folder
+    if file and (len(films) > 1 or folders):
+        raise one_for_many(file, counted(films, "film"))
     if file:
-        _check_file(file, len(films), bool(folders))
+        check_folder_of(file)
     if suffix is None:
         suffix = "" if chosen in SEQUENCES else f".{chosen}"
     jobs = [
@@ -101,7 +110,7 @@ def plan_films(
     if skip_existing:
         there = [job for job in jobs if job.target.exists()]
         if there:
-            notes.append(f"skipped {_count(len(there))}, done already")
+            notes.append(f"skipped {counted(there, 'film')}, done already")
         jobs = [job for job in jobs if not job.target.exists()]
     return FilmPlan(tuple(jobs), chosen, folder, tuple(notes))
 
@@ -118,17 +127,3 @@ def _format(file: Path | None, format: Format | None, default: Format) -> Format
     if format and format != of_suffix:
         raise UsageError(f"-o {file} contradicts --format {format}; leave one out")
     return of_suffix
-
-
-def _check_file(file: Path, films: int, folders: bool) -> None:
-    if films > 1 or folders:
-        raise UsageError(
-            f"-o {file} names one file for {_count(films)}; name a folder: -o {file.stem}/"
-        )
-    if not file.parent.is_dir():
-        why = "is not a folder" if file.parent.exists() else "does not exist"
-        raise OutputError(f"cannot write {file}: {file.parent} {why}")
-
-
-def _count(films: int) -> str:
-    return "1 film" if films == 1 else f"{films} films"
