@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthsmith.cli import console
@@ -48,17 +49,10 @@ def _make_one(
 ) -> None:
     begun = time.monotonic()
     with reporter.film(job.film) as told:
-        count = 0
-
-        def counted(done: int, total: int | None) -> None:
-            nonlocal count
-            count = done
-            told(done, total)
-
         try:
-            made = make(job, counted)
+            made = make(job, told)
         except KeyboardInterrupt:
-            reporter.note(_stopped(count), job.film)
+            reporter.note(_stopped(job.target), job.film)
             raise
     if made is None:
         console.say(str(job.target))
@@ -82,13 +76,12 @@ def _make_one(
         reporter.flicker(found, job.film)
 
 
-def _stopped(frames: int) -> str:
-    from depthsmith.video.make import SEGMENT_FRAMES
+def _stopped(target: Path) -> str:
+    from depthsmith.media.film.work import kept_frames
 
-    kept = frames // SEGMENT_FRAMES * SEGMENT_FRAMES
-    if not kept:
-        return f"stopped; of less than {SEGMENT_FRAMES} frames nothing is kept"
-    return f"stopped; {kept} frames are kept, continue with --resume"
+    if kept := kept_frames(target):
+        return f"stopped; {kept} frames are kept, continue with --resume"
+    return "stopped too early for anything to be kept"
 
 
 def summary(made: Made, seconds: float) -> str:

@@ -17,6 +17,7 @@ Everything is flushed to the disk before the file that vouches for it is renamed
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import shutil
 from collections.abc import Sequence
@@ -186,7 +187,8 @@ class Work:
 
     def release(self) -> None:
         """Let another process at it. What is there stays, unless nothing was finished."""
-        if self.segments:
+        # On the disk, for an interrupt may come between a segment's end and its being counted.
+        if kept_frames(self.target):
             self._lock.release()
         else:
             self.discard()
@@ -256,6 +258,12 @@ class Work:
         for path in self.folder.rglob("*"):
             if self._name(path) not in kept and not path.is_dir():
                 path.unlink()
+
+
+def kept_frames(target: Path) -> int:
+    """How many frames of ``target`` are in closed segments of a run that did not end."""
+    records = (read_json(work_folder(target) / f"{n:05d}.json") for n in itertools.count())
+    return sum(record["frames"] for record in itertools.takewhile(bool, records) if record)
 
 
 def work_folder(target: Path) -> Path:
