@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from depthsmith.errors import OutputError, VerificationError
 from depthsmith.graph.network import GraphOptions
 from depthsmith.types import Size
 from depthsmith.verify import images
+from processes import held
 
 
 @pytest.fixture(scope="module")
@@ -199,13 +199,11 @@ def test_full_disk(weights, tmp_path):
 def test_kill_leaves_the_old_file(weights, tmp_path):
     target = tmp_path / "da2.onnx"
     target.write_bytes(b"an older file")
-    command = [sys.executable, "-m", "depthsmith", "export", "--weights", str(weights)]
-    process = subprocess.Popen([*command, "--out-dir", str(tmp_path)])
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".*.part.onnx")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
+    command = ["export", "--weights", weights, "--size", "70", "-o", target]
+    with held("depthsmith.build._write", 1, *command) as process:
+        assert list(tmp_path.glob(".*.part.onnx"))
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
     assert target.read_bytes() == b"an older file"
     assert not target.with_suffix(".json").exists()
 

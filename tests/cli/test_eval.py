@@ -8,11 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import pty
-import select
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,9 +22,9 @@ from depthsmith.cli import entry
 from depthsmith.contract import METADATA_KEY, Contract, InputSpec, OutputSpec, SizeRule
 from depthsmith.errors import ExitCode
 from depthsmith.types import DepthKind
+from processes import on_terminal
 from tiny_onnx import mean_model
 
-COMMAND = Path(sys.executable).with_name("depthsmith")
 # At 56 pixels the photos of these tests are not resampled.
 AS_IS = ["--fit", "letterbox", "--resolution", "56"]
 Run = Callable[..., tuple[int, str, str]]
@@ -295,21 +290,9 @@ def test_contradictions_and_missing_things(
 
 
 def test_progress_is_drawn_on_a_terminal_and_results_stay_in_the_pipe(two: Run) -> None:
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [COMMAND, "eval", "--data", "data", "-m", "m.onnx", *AS_IS, "--provider", "cpu"],
-        stdout=subprocess.PIPE, stderr=theirs, text=True, env={**os.environ, "TERM": "xterm"},
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        assert process.stdout is not None
-        out = process.stdout.read()
-        drawn = b""
-        while select.select([ours], [], [], 5)[0]:
-            try:
-                drawn += os.read(ours, 65536)
-            except OSError:  # the other side is closed
-                break
-    os.close(ours)
-    assert process.returncode == 0
+    status, out, drawn = on_terminal(
+        "eval", "--data", "data", "-m", "m.onnx", *AS_IS, "--provider", "cpu"
+    )
+    assert status == 0
     assert out.startswith("model     mean") and "\x1b" not in out
     assert b"2/2" in drawn

@@ -5,10 +5,6 @@ The network is the mean over colour of what it is fed: white is near.
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,9 +21,9 @@ from depthsmith.errors import ExitCode
 from depthsmith.types import DepthKind
 from depthsmith.video.make import SEGMENT_FRAMES
 from films import AudioSpec, SubtitleSpec, frame_number, frame_times, make_film_file
+from processes import held
 from tiny_onnx import mean_model
 
-COMMAND = Path(sys.executable).with_name("depthsmith")
 OPTIONS = ["--model", "mean.onnx", "--provider", "cpu", "--resolution", "98"]
 HEIGHT, WIDTH = 96, 160
 
@@ -225,21 +221,19 @@ def test_a_fragmented_source(run: Run, folder: Path) -> None:
     assert [frame_number(v[:, :128]) for v in pictures(out[0])] == list(range(30))
 
 
-def test_a_killed_run_goes_on(folder: Path) -> None:
+def test_a_killed_run_goes_on(run: Run, folder: Path) -> None:
     """The plane of ``auto`` is remembered too."""
     box_film(folder / "a.mp4", 2 * SEGMENT_FRAMES + 20)
-    options = [*OPTIONS, "--convergence", "auto", "--stabilize", "off", "-o", "b.mkv"]
-    command = [str(COMMAND), "stereo", "a.mp4", *options, "--codec", "ffv1"]
-    subprocess.run(command, check=True, capture_output=True)
+    command = ["a.mp4", "--convergence", "auto", "--stabilize", "off", "-o", "b.mkv"]
+    command += ["--codec", "ffv1"]
+    assert run(*command)[0] == 0
     Path("b.mkv").rename("whole.mkv")
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 120
-    while not list(folder.glob(".b.mkv*/00000.json")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    done = subprocess.run([*command, "--resume"], check=True, capture_output=True, text=True)
-    assert f"continued at frame {SEGMENT_FRAMES}" in done.stderr
+    place = "depthsmith.media.film.work.write_json"  # is called for the job first
+    with held(place, 2, "stereo", *OPTIONS, *command) as process:
+        process.kill()
+    status, _, err = run(*command, "--resume")
+    assert status == 0
+    assert f"continued at frame {SEGMENT_FRAMES}" in err
     one, two = pictures("whole.mkv"), pictures("b.mkv")
     assert len(one) == len(two) == 2 * SEGMENT_FRAMES + 20
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))

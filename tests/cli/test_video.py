@@ -11,9 +11,8 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,9 @@ from depthsmith.media.depth_file import read_depth
 from depthsmith.types import DepthKind
 from depthsmith.video.make import SEGMENT_FRAMES
 from films import AudioSpec, SubtitleSpec, draw_frame, frame_number, frame_times, make_film_file
+from processes import held
 from tiny_onnx import mean_model
 
-COMMAND = Path(sys.executable).with_name("depthsmith")
 SIZE = (96, 128)
 
 Run = Callable[..., tuple[int, list[str], str]]
@@ -271,7 +270,7 @@ def test_side_by_side_in_colours(run: Run, folder: Path) -> None:
 
 # ---- stopping and going on -------------------------------------------------------------------
 
-LONG = SEGMENT_FRAMES * 3 + 50
+LONG = SEGMENT_FRAMES * 2 + 50
 
 
 @pytest.fixture(scope="module")
@@ -280,36 +279,28 @@ def long_film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_film_file(path, size=(48, 64), parts=((LONG / 25, 25),), audio=(AudioSpec(),))
 
 
-def start(film: Path, *options: str) -> subprocess.Popen[str]:
-    command = [str(COMMAND), "video", str(film), "-o", "b.mkv", "--codec", "ffv1", *OPTIONS]
-    return subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
+LOSSLESS = ["-o", "b.mkv", "--codec", "ffv1"]
 
 
-def wait_for_work(process: subprocess.Popen[str], folder: Path) -> None:
-    """Until a first segment is safe."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if list(folder.glob(".b.mkv*/00000.json")):
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"no segment: {process.communicate()}")
+def started(film: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A process that waits where the first segment is safe, and not yet counted."""
+    command = ["video", str(film), *LOSSLESS, *OPTIONS, *options]
+    return held("depthsmith.media.film.work.write_json", 2, *command)  # the first is the job's
 
 
 @pytest.mark.parametrize("mode", ["quality", "every"])
-def test_a_killed_run_goes_on_where_it_was(folder: Path, long_film: Path, mode: str) -> None:
+def test_a_killed_run_goes_on_where_it_was(
+    run: Run, folder: Path, long_film: Path, mode: str
+) -> None:
     options = ["--stabilize", "fast", "--every", "3"] if mode == "every" else []
-    whole = start(long_film, *options)
-    assert whole.wait() == 0
+    assert run(long_film, *LOSSLESS, *options)[0] == 0
     Path("b.mkv").rename("whole.mkv")
-    killed = start(long_film, *options)
-    wait_for_work(killed, folder)
-    killed.kill()
-    killed.wait()
+    with started(long_film, *options) as process:
+        process.kill()
     assert not Path("b.mkv").exists()
-    again = start(long_film, *options, "--resume")
-    _, err = again.communicate()
-    assert again.returncode == 0
-    assert "continued at frame" in err
+    status, _, err = run(long_film, *LOSSLESS, *options, "--resume")
+    assert status == 0
+    assert f"continued at frame {SEGMENT_FRAMES}" in err
     one, two = deep_gray("whole.mkv"), deep_gray("b.mkv")
     assert len(one) == len(two) == LONG
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
@@ -320,24 +311,20 @@ def test_a_killed_run_goes_on_where_it_was(folder: Path, long_film: Path, mode: 
 
 
 def test_ctrl_c_ends_everything(folder: Path, long_film: Path) -> None:
-    process = start(long_film)
-    wait_for_work(process, folder)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with started(long_film) as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED
-    assert "continue with --resume" in err
+    assert f"{SEGMENT_FRAMES} frames are kept, continue with --resume" in err
     assert "Traceback" not in err
     assert not Path("b.mkv").exists()
 
 
-def test_other_settings_are_not_continued(folder: Path, long_film: Path) -> None:
-    process = start(long_film)
-    wait_for_work(process, folder)
-    process.kill()
-    process.wait()
-    other = start(long_film, "--resume", "--stabilize", "off")
-    _, err = other.communicate()
-    assert other.returncode == ExitCode.USAGE
+def test_other_settings_are_not_continued(run: Run, folder: Path, long_film: Path) -> None:
+    with started(long_film) as process:
+        process.kill()
+    status, _, err = run(long_film, *LOSSLESS, "--resume", "--stabilize", "off")
+    assert status == ExitCode.USAGE
     assert len(err.strip().splitlines()) <= 2 and "--resume" in err
 
 
@@ -360,11 +347,10 @@ def test_a_film_that_is_replaced_meanwhile(folder: Path, long_film: Path) -> Non
     """Its pictures are read at first, its sound at the end."""
     film = folder / "film.mp4"
     shutil.copy(long_film, film)
-    process = start(film)
-    wait_for_work(process, folder)
     other = make_film_file(folder / "other.mp4", audio=(AudioSpec(),))
-    other.replace(film)
-    _, err = process.communicate(timeout=60)
+    with started(film) as process:
+        other.replace(film)
+        _, err = process.communicate("\n")
     assert process.returncode == ExitCode.BAD_INPUT and "has changed" in err
     assert not Path("b.mkv").exists()
 
