@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from depthsmith.errors import OutputError
@@ -29,21 +29,44 @@ def atomic_path(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: if the file cannot be written (no such folder, no permission, disk full).
     """
-    stem = target.stem[:_STEM_LENGTH]
-    part = target.with_name(f".{stem}.{secrets.token_hex(4)}.part{target.suffix}")
-    with writing(target):
-        for stale in target.parent.glob(f".{_escape(stem)}.*.part{_escape(target.suffix)}"):
-            if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
-                stale.unlink(missing_ok=True)
-    try:
+    with atomic_paths([target]) as (part,), writing(target):
+        yield part
+
+
+@contextlib.contextmanager
+def atomic_paths(targets: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+    """As `atomic_path`, for files that belong together: they are all there, or none is.
+
+    Wrap what is written to each of the paths in `writing`, so that errors name its target.
+    Killed between two renames, a process leaves the first of the files, whole.
+    """
+    parts = []
+    for target in targets:
+        stem = target.stem[:_STEM_LENGTH]
+        parts.append(target.with_name(f".{stem}.{secrets.token_hex(4)}.part{target.suffix}"))
         with writing(target):
-            yield part
-            with part.open("rb+") as file:
+            for stale in target.parent.glob(f".{_escape(stem)}.*.part{_escape(target.suffix)}"):
+                if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+                    stale.unlink(missing_ok=True)
+    try:
+        yield tuple(parts)
+        for part, target in zip(parts, targets, strict=True):
+            with writing(target), part.open("rb+") as file:
                 os.fsync(file.fileno())
-            part.replace(target)
+        with contextlib.ExitStack() as undo:
+            for part, target in zip(parts, targets, strict=True):
+                with writing(target):
+                    part.replace(target)
+                undo.callback(_remove, target)
+            undo.pop_all()
     finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        for part in parts:
+            _remove(part)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from depthsmith.depth.temporal import SteadySettings
 from depthsmith.errors import UsageError
 from depthsmith.film import Span
 from depthsmith.model_store import AUTO
+from depthsmith.stereo.names import ENDINGS, EYE_ENDINGS
 from depthsmith.video.coding import Coding, Loader
 from depthsmith.video.depth_films import DepthFilms
 from depthsmith.video.make import Made, Progress, Reading
@@ -90,8 +91,9 @@ def make_stereo_film(
         depthsmith.make_stereo_film("film.mp4", "film_LRF_Full_SBS.mp4")
 
     Args:
-        film, target, model, steady, spans, coding, resume, progress, network: as for
+        film, model, steady, spans, coding, resume, progress, network: as for
             `make_depth_film`.
+        target: of ``left-right``, NAME.mp4 for NAME_left.mp4 and NAME_right.mp4.
         depth: a depth film, or a folder of depth maps, instead of a network.
         look: how the views are made and laid out.
 
@@ -100,7 +102,11 @@ def make_stereo_film(
     """
     if look.format not in FILM_FORMATS:
         raise UsageError(f"films cannot be made as {look.format}; use {', '.join(FILM_FORMATS)}")
-    plan = plan_films([Path(film)], output=str(target), format=None, default="mp4", ending="_sbs")
+    plan = plan_films(
+        [Path(film)], output=str(target), format=None, default="mp4",
+        ending=ENDINGS[look.format],
+        eyes=EYE_ENDINGS if look.format == "left-right" else ("",),
+    )  # fmt: skip
     films = StereoFilms(
         plan, _loader(model, network), look, None if depth is None else Path(depth),
         reading=Reading(tuple(spans)), working=Working(steady), coding=coding, resume=resume,

@@ -63,12 +63,13 @@ def _make_one(
     reporter.note(summary(made, seconds), job.film)
     written = made.written
     reporter.event(
-        "done", film=str(job.film), output=str(written.path), frames=written.frames,
-        shots=made.shots, skipped=made.skipped, seconds=round(seconds, 2),
-        resumed_at=made.resumed_at, copied=written.copied, converted=written.converted,
-        dropped=written.dropped,
+        "done", film=str(job.film), output=str(written.path),
+        outputs=[str(path) for path in written.paths], frames=written.frames, shots=made.shots,
+        skipped=made.skipped, seconds=round(seconds, 2), resumed_at=made.resumed_at,
+        copied=written.copied, converted=written.converted, dropped=written.dropped,
     )  # fmt: skip
-    console.say(str(written.path))
+    for path in written.paths:
+        console.say(str(path))
     if measured is not None:
         from depthsmith.video.flicker import measure
 

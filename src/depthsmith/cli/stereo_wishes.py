@@ -181,7 +181,7 @@ def make_films(
 ) -> int:
     """Films for two eyes; returns the exit code."""
     from depthsmith.errors import UsageError
-    from depthsmith.stereo.names import ENDINGS
+    from depthsmith.stereo.names import ENDINGS, EYE_ENDINGS
     from depthsmith.video.coding import Loader
     from depthsmith.video.plan import plan_films
     from depthsmith.video.preview import FilmPreviews, default_suffix
@@ -197,6 +197,7 @@ def make_films(
         format=None,
         default="mkv" if coding.codec == "ffv1" else "mp4",
         ending="_preview" if wishes.preview else ENDINGS[format],
+        eyes=EYE_ENDINGS if format == "left-right" and not wishes.preview else ("",),
         suffix=suffix,
         recursive=wishes.recursive,
         skip_existing=wishes.skip_existing,

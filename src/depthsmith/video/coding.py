@@ -92,10 +92,11 @@ def video_sink(
         bit_rate=coding.bit_rate, color=color, info=film,
     )  # fmt: skip
     size = painter.size_of(film.size)
+    right = job.targets[1] if len(job.targets) > 1 else None
     check_size(encoding, size)
     key = settings_key(job, source, painter, reading)
     return open_film(
         job.target, film, encoding, size,
         key=f"{key} {encoding} {coding.keep_tracks} {layout}", resume=resume,
-        spans=reading.spans, layout=layout, keep_tracks=coding.keep_tracks,
+        spans=reading.spans, layout=layout, keep_tracks=coding.keep_tracks, right=right,
     )  # fmt: skip

@@ -30,10 +30,15 @@ SEQUENCES = ("png16", "exr", "npz")
 
 @dataclass(frozen=True)
 class FilmJob:
-    """One film and the file or folder that it becomes."""
+    """One film and what it becomes: a file or folder, or a file for each eye."""
 
     film: Path
-    target: Path
+    targets: tuple[Path, ...]
+
+    @property
+    def target(self) -> Path:
+        """The first of them, by which the work is known."""
+        return self.targets[0]
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ def plan_films(
     format: Format | None,
     default: Format,
     ending: str,
+    eyes: Sequence[str] = ("",),
     suffix: str | None = None,
     recursive: bool = False,
     skip_existing: bool = False,
@@ -75,6 +81,8 @@ def plan_films(
         output: a file or a folder. What has no suffix, or ends with a slash, is a folder.
         format: None for that of ``output``'s suffix, else ``default``.
         ending: of names, before the suffix: ``_depth``.
+        eyes: more of the ending, of each of several files: ``_left``, ``_right``. Also where
+            ``output`` is a file.
         suffix: instead of what ``format`` says; ``output`` may then have any, for a preview.
         recursive, skip_existing: as in `depthsmith.plan.plan`.
         is_own: tells what depthsmith wrote; left out where it lies in a folder of films.
@@ -102,16 +110,17 @@ def plan_films(
         check_folder_of(file)
     if suffix is None:
         suffix = "" if chosen in SEQUENCES else f".{chosen}"
-    jobs = [
-        FilmJob(film, file or target_of(film, folder, folders, f"{ending}{suffix}"))
-        for film in films
-    ]
-    refuse_collisions([(job.film, job.target) for job in jobs])
+    jobs = []
+    for film in films:
+        target = file or target_of(film, folder, folders, f"{ending}{suffix}")
+        names = (f"{target.stem}{eye}{target.suffix}" if eye else target.name for eye in eyes)
+        jobs.append(FilmJob(film, tuple(target.with_name(name) for name in names)))
+    refuse_collisions([(job.film, target) for job in jobs for target in job.targets])
     if skip_existing:
-        there = [job for job in jobs if job.target.exists()]
+        there = [job for job in jobs if all(target.exists() for target in job.targets)]
         if there:
             notes.append(f"skipped {counted(there, 'film')}, done already")
-        jobs = [job for job in jobs if not job.target.exists()]
+        jobs = [job for job in jobs if job not in there]
     return FilmPlan(tuple(jobs), chosen, folder, tuple(notes))
 
 

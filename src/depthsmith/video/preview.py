@@ -110,7 +110,7 @@ class FilmPreviews:
         """
         if not path.parent.is_dir():
             raise OutputError(f"cannot write {path}: the folder {path.parent} does not exist")
-        jobs = [(job.film, job.target) for job in self.films.plan.jobs]
+        jobs = [(job.film, target) for job in self.films.plan.jobs for target in job.targets]
         refuse_collisions([*jobs, (Path("the contact sheet"), path)])
 
     def write_sheet(self, path: Path, frames: int) -> bool:

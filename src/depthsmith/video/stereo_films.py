@@ -109,13 +109,16 @@ class StereoFilms:
         return make(film, sink, source, painter, reading=self.reading, progress=progress)
 
     def _keep_depth(self, job: FilmJob) -> None:
-        if self.depth is None or not job.target.exists():
+        there = [target for target in job.targets if target.exists()]
+        if self.depth is None or not there:
             return
         with contextlib.suppress(InputError):  # it is said when it is that film's turn
-            if job.target.samefile(find_depth(self.depth, job.film)):
-                raise UsageError(
-                    f"{job.target} is an input and would be overwritten; use another -o"
-                )
+            depth = find_depth(self.depth, job.film)
+            for target in there:
+                if target.samefile(depth):
+                    raise UsageError(
+                        f"{target} is an input and would be overwritten; use another -o"
+                    )
 
     def _source(self, job: FilmJob, film: FilmInfo) -> DepthSource:
         if self.depth is None:

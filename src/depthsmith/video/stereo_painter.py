@@ -35,9 +35,10 @@ from depthsmith.video.frame_depth import Memory, Seen
 FilmFormat = Literal[
     "sbs", "half-sbs", "tb", "half-tb", "cross-eyed", "anaglyph", "anaglyph-color",
     "anaglyph-half-color", "anaglyph-gray", "anaglyph-dubois", "interlaced", "rgbd", "vr180",
-    "fisheye180", "wiggle",
+    "fisheye180", "left-right", "wiggle",
 ]  # fmt: skip
-"""``wiggle`` shows the eyes in turn; for previews."""
+"""``left-right`` is painted side by side, for a file of each; ``wiggle`` shows the eyes in turn,
+for previews."""
 
 LAYOUTS: dict[str, StereoLayout] = {
     "sbs": StereoLayout("sbs"),
@@ -53,6 +54,7 @@ LAYOUTS: dict[str, StereoLayout] = {
 
 DEEP_FORMATS = frozenset({
     "sbs", "half-sbs", "tb", "half-tb", "cross-eyed", "interlaced", "vr180", "fisheye180",
+    "left-right",
 })  # fmt: skip
 """In which the picture's own colours are shown, so that HDR can stay HDR."""
 
@@ -138,11 +140,15 @@ class StereoPainter:
         return layout
 
     def size_of(self, source: Size) -> Size:
-        """By painting one black frame, which may be smaller than half spheres are."""
+        """By painting one black frame, which may be smaller than half spheres are.
+
+        Of ``left-right``, of one view.
+        """
         if isinstance(self._project, Projector):
             return Size(self._project.side, 2 * self._project.side)
         blank = np.zeros((*self.size, 3), np.uint16 if self.deep else np.uint8)
-        return Size(*self._lay_out(blank, np.zeros(self.size, np.float32), 0).shape[:2])
+        height, width, _ = self._lay_out(blank, np.zeros(self.size, np.float32), 0).shape
+        return Size(height, width // 2 if self.format == "left-right" else width)
 
     def paint(self, seen: Seen) -> PixelArray:
         frame = seen.frame
@@ -180,7 +186,7 @@ class StereoPainter:
             return self._project(pair)
         if self.format == "wiggle":
             return (pair.left if index // _WIGGLE_FRAMES % 2 else pair.right).copy()
-        return pack(pair, self.format)
+        return pack(pair, "sbs" if self.format == "left-right" else self.format)
 
     def _move_plane(self, near: FloatArray, cut: bool) -> None:
         """With ``auto``, follow what the picture is about, slowly; a new shot starts afresh."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.atomic import atomic_path, writing
+from depthsmith.atomic import atomic_paths, writing
 from depthsmith.errors import FilmError, UsageError
 from depthsmith.film import FilmInfo, Span, StereoLayout
 from depthsmith.media.film.assemble import assemble
@@ -31,6 +33,8 @@ _MONO = StereoLayout()
 # Of encoders, which take it as a hint; what files say can be anything.
 _USUAL_RATE = Fraction(25)
 _RATES = (1, 1000)
+_ENDINGS = (".mkv", ".right.mkv")
+_EYES = ("left eye", "right eye")
 
 
 def open_film(
@@ -45,6 +49,7 @@ def open_film(
     layout: StereoLayout = _MONO,
     keep_tracks: bool = True,
     shows: str | None = None,
+    right: Path | None = None,
 ) -> Sink:
     """Open a video file for writing.
 
@@ -60,6 +65,9 @@ def open_film(
         keep_tracks: whether to take over audio, subtitles, chapters and attachments.
         shows: what the pictures are, in a word, for the mark in the file; by the encoding's
             content and the layout if None.
+        right: of a second file. Pictures are then two views of ``size`` side by side; the left
+            one goes into ``target``, the right one here, each with all tracks. ``shows`` is
+            which eye it is.
 
     Raises:
         UsageError: if ``resume`` finds work of another key, or another process is at work on
@@ -73,12 +81,17 @@ def open_film(
     if shows is None:
         shows = "depth" if encoding.content == "gray" else "picture"
         shows = shows if layout == _MONO else "stereo"
-    with writing(target):
-        if target.is_dir():
-            raise IsADirectoryError
+    targets = (target,) if right is None else (target, right)
+    marks = (shows,) if right is None else _EYES
+    for path in targets:
+        with writing(path):
+            if path.is_dir():
+                raise IsADirectoryError
     work = Work.open(target, key, resume=resume)
     notes += work.notes
-    return FilmSink(work, source, encoding, size, tuple(spans), layout, keep_tracks, shows, notes)
+    return FilmSink(
+        work, targets, source, encoding, size, tuple(spans), layout, keep_tracks, marks, notes
+    )
 
 
 class FilmSink:
@@ -87,21 +100,23 @@ class FilmSink:
     def __init__(
         self,
         work: Work,
+        targets: tuple[Path, ...],
         source: FilmInfo,
         encoding: Encoding,
         size: Size,
         spans: tuple[Span, ...],
         layout: StereoLayout,
         keep_tracks: bool,
-        shows: str,
+        shows: tuple[str, ...],
         notes: tuple[str, ...],
     ) -> None:
         self.notes = notes
-        self._work, self._source, self._encoding, self._size = work, source, encoding, size
+        self._work, self._targets = work, targets
+        self._source, self._encoding, self._size = source, encoding, size
         self._spans, self._layout = spans, layout
         self._keep_tracks, self._shows = keep_tracks, shows
         self._frames = FrameList(work)
-        self._writer: SegmentWriter | None = None
+        self._writers: list[SegmentWriter] = []
 
     @property
     def frames_done(self) -> int:
@@ -113,41 +128,49 @@ class FilmSink:
 
     def write(self, pixels: NDArray[Any], pts: int, duration: int | None, index: int) -> None:
         self._frames.check(pts, index)
-        if self._writer is None:
+        if not self._writers:
             rate = self._source.frame_rate or _USUAL_RATE
             if not _RATES[0] <= rate <= _RATES[1]:
                 rate = _USUAL_RATE
-            self._writer = SegmentWriter(
-                self._work.path(".mkv"), self._encoding, self._size, rate, self._layout,
-                self._work.target,
-            )  # fmt: skip
-        self._writer.write(pixels)
+            for target, ending in zip(self._targets, _ENDINGS, strict=False):
+                self._writers.append(
+                    SegmentWriter(
+                        self._work.path(ending), self._encoding, self._size, rate, self._layout,
+                        target,
+                    )
+                )  # fmt: skip
+        views = np.split(pixels, len(self._writers), axis=1)  # (H, W, ...) each
+        for writer, view in zip(self._writers, views, strict=True):
+            writer.write(view)
         self._frames.add(pts, duration)
 
     def close_segment(self, state: State | None = None) -> None:
-        if self._writer is None:
+        if not self._writers:
             return
-        self._writer.close()
+        for writer in self._writers:
+            writer.close()
         self._frames.close(
-            [self._writer.path], state=state, facts={"reorder": self._writer.reorder}
+            [writer.path for writer in self._writers],
+            state=state,
+            facts={"reorder": max(writer.reorder for writer in self._writers)},
         )
-        self._writer = None
+        self._writers = []
 
     def finish(self) -> Written:
         self.close_segment()
         if not self._work.segments:
             raise FilmError(f"{self._source.path} gave no frame to write")
-        target = self._work.target
         montage = self._frames.montage(self._source, self._spans)
-        with atomic_path(target) as part:
-            done = self._assemble(part, montage)
-            verify_film(
-                part, target, montage, coded_size(self._encoding, self._size), done.streams
-            )
-            notes = self._tag(part)
+        size = coded_size(self._encoding, self._size)
+        with atomic_paths(self._targets) as parts:
+            for eye, (part, target) in enumerate(zip(parts, self._targets, strict=True)):
+                with writing(target):
+                    done = self._assemble(part, target, montage, eye)
+                    verify_film(part, target, montage, size, done.streams)
+                    notes = self._tag(part)
         self._work.discard()
         return Written(
-            path=target,
+            paths=self._targets,
             frames=len(montage.pts),
             duration=montage.duration,
             copied=tuple(done.copied),
@@ -156,14 +179,21 @@ class FilmSink:
             notes=(*filter(None, [montage.note]), *done.notes, *notes),
         )
 
-    def _assemble(self, part: Path, montage: Montage) -> Assembled:
-        """With all tracks; hours of work are not lost to one that FFmpeg does not take."""
+    def _assemble(self, part: Path, target: Path, montage: Montage, eye: int) -> Assembled:
+        """With all tracks; hours of work are not lost to one that FFmpeg does not take.
+
+        Args:
+            eye: number of the file in each segment.
+        """
+        segments = [
+            replace(segment, files=segment.files[eye : eye + 1]) for segment in self._work.segments
+        ]
         ways: tuple[Keep, ...] = ("all", "plain", "nothing") if self._keep_tracks else ("nothing",)
         for number, wanted in enumerate(ways, 1):
             try:
                 done = assemble(
-                    self._work.segments, part, self._source, montage, self._encoding,
-                    target=self._work.target, shows=self._shows, wanted=wanted,
+                    segments, part, self._source, montage, self._encoding,
+                    target=target, shows=self._shows[eye], wanted=wanted,
                 )  # fmt: skip
             except MuxerError:
                 if number == len(ways):
@@ -175,11 +205,11 @@ class FilmSink:
         raise AssertionError
 
     def abort(self) -> None:
-        if self._writer is not None:
-            self._writer.abort()
+        for writer in self._writers:
+            writer.abort()
             with contextlib.suppress(OSError):
-                self._writer.path.unlink(missing_ok=True)
-            self._writer = None
+                writer.path.unlink(missing_ok=True)
+        self._writers = []
         self._work.release()
 
     def _tag(self, part: Path) -> tuple[str, ...]:

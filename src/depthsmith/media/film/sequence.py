@@ -193,7 +193,7 @@ class SequenceSink:
             self._folder.rename(target)
         self._work.discard()
         notes = (montage.note,) if montage.note else ()
-        return Written(target, len(montage.pts), montage.duration, notes=notes)
+        return Written((target,), len(montage.pts), montage.duration, notes=notes)
 
     def abort(self) -> None:
         for path in self._files:

@@ -33,20 +33,25 @@ class Written:
     """What came out.
 
     Attributes:
-        path: of the file or folder.
+        paths: of the file or folder; of both eyes' files.
         frames: how many pictures.
         duration: from the first picture's time to the end of the last, in seconds.
         copied, converted, dropped: tracks of the source, one short text each.
         notes: what a user may want to know, one clause each.
     """
 
-    path: Path
+    paths: tuple[Path, ...]
     frames: int
     duration: Fraction
     copied: tuple[str, ...] = ()
     converted: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """Of the file or folder, or of the left eye's file."""
+        return self.paths[0]
 
 
 class Sink(Protocol):
