@@ -6,35 +6,41 @@ No test waits for some time or looks again and again: on a slow machine it would
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 COMMAND = Path(sys.executable).with_name("depthsmith")
 
 _HELD = """
-import importlib, sys
+import importlib, json, sys
 from depthsmith.cli.entry import run
 
-place, wanted, *arguments = sys.argv[1:]
-module, _, name = place.rpartition(".")
-module = importlib.import_module(module)
-function, calls = getattr(module, name), 0
+wanted, call, constants, *arguments = sys.argv[1:]
+calls = 0
+
+def parts(place):
+    module, _, name = place.rpartition(".")
+    return importlib.import_module(module), name
 
 def held(*args, **options):
     global calls
     result = function(*args, **options)
     calls += 1
-    if calls == int(wanted):
+    if calls == int(call):
         print("held", flush=True)
         sys.stdin.readline()
     return result
 
-setattr(module, name, held)
+for place, value in json.loads(constants).items():
+    setattr(*parts(place), value)
+function = getattr(*parts(wanted))
+setattr(*parts(wanted), held)
 sys.exit(run(arguments))
 """
 
@@ -45,6 +51,7 @@ def held(
     call: int,
     *arguments: object,
     cwd: Path | None = None,
+    constants: Mapping[str, int] | None = None,
     signals: signal.Handlers = signal.SIG_DFL,
 ) -> Iterator[subprocess.Popen[str]]:
     """``depthsmith`` with these arguments, waiting where ``function`` has returned.
@@ -53,7 +60,8 @@ def held(
 
     Args:
         function: with its module, as ``os.fsync``.
-        call: the how manieth counts, from 1.
+        call: which one, from 1.
+        constants: other values for these, each with its module.
         signals: what the process does on Ctrl-C, `kill` and a closed terminal. It does not
             inherit it: tests that run in the background, or under `nohup`, ignore some.
     """
@@ -63,9 +71,9 @@ def held(
             signal.signal(number, signals)
 
     pipe = subprocess.PIPE
-    command = [sys.executable, "-c", _HELD, function, str(call), *map(str, arguments)]
+    command = [sys.executable, "-c", _HELD, function, str(call), json.dumps(constants or {})]
     with subprocess.Popen(
-        command, cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, text=True,
+        [*command, *map(str, arguments)], cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, text=True,
         preexec_fn=dispose,  # noqa: PLW1509 - takes no lock that a thread of a test may hold
     ) as process:  # fmt: skip
         try:

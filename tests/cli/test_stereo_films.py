@@ -19,7 +19,6 @@ from depthsmith.cli import entry
 from depthsmith.contract import Contract, InputSpec, OutputSpec, SizeRule
 from depthsmith.errors import ExitCode
 from depthsmith.types import DepthKind
-from depthsmith.video.make import SEGMENT_FRAMES
 from films import AudioSpec, SubtitleSpec, frame_number, frame_times, make_film_file
 from processes import held
 from tiny_onnx import mean_model
@@ -221,21 +220,25 @@ def test_a_fragmented_source(run: Run, folder: Path) -> None:
     assert [frame_number(v[:, :128]) for v in pictures(out[0])] == list(range(30))
 
 
-def test_a_killed_run_goes_on(run: Run, folder: Path) -> None:
+def test_a_killed_run_goes_on(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plane of ``auto`` is remembered too."""
-    box_film(folder / "a.mp4", 2 * SEGMENT_FRAMES + 20)
+    segment = 40
+    short = {f"depthsmith.video.{m}.SEGMENT_FRAMES": segment for m in ("make", "coding")}
+    for place in short:
+        monkeypatch.setattr(place, segment)
+    box_film(folder / "a.mp4", 2 * segment + 20)
     command = ["a.mp4", "--convergence", "auto", "--stabilize", "off", "-o", "b.mkv"]
     command += ["--codec", "ffv1"]
     assert run(*command)[0] == 0
     Path("b.mkv").rename("whole.mkv")
     place = "depthsmith.media.film.work.write_json"  # is called for the job first
-    with held(place, 2, "stereo", *OPTIONS, *command) as process:
+    with held(place, 2, "stereo", *OPTIONS, *command, constants=short) as process:
         process.kill()
     status, _, err = run(*command, "--resume")
     assert status == 0
-    assert f"continued at frame {SEGMENT_FRAMES}" in err
+    assert f"continued at frame {segment}" in err
     one, two = pictures("whole.mkv"), pictures("b.mkv")
-    assert len(one) == len(two) == 2 * SEGMENT_FRAMES + 20
+    assert len(one) == len(two) == 2 * segment + 20
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
 
 

@@ -27,8 +27,8 @@ from depthsmith.cli import entry
 from depthsmith.contract import Contract, InputSpec, OutputSpec, SizeRule
 from depthsmith.errors import ExitCode
 from depthsmith.media.depth_file import read_depth
+from depthsmith.media.film.shots import MEMORY
 from depthsmith.types import DepthKind
-from depthsmith.video.make import SEGMENT_FRAMES
 from films import AudioSpec, SubtitleSpec, draw_frame, frame_number, frame_times, make_film_file
 from processes import held
 from tiny_onnx import mean_model
@@ -270,7 +270,15 @@ def test_side_by_side_in_colours(run: Run, folder: Path) -> None:
 
 # ---- stopping and going on -------------------------------------------------------------------
 
-LONG = SEGMENT_FRAMES * 2 + 50
+SEGMENT = 2 * MEMORY
+LONG = 2 * SEGMENT + MEMORY // 2
+SHORT = {f"depthsmith.video.{module}.SEGMENT_FRAMES": SEGMENT for module in ("make", "coding")}
+
+
+@pytest.fixture
+def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in SHORT:
+        monkeypatch.setattr(place, SEGMENT)
 
 
 @pytest.fixture(scope="module")
@@ -285,9 +293,11 @@ LOSSLESS = ["-o", "b.mkv", "--codec", "ffv1"]
 def started(film: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
     """A process that waits where the first segment is safe, and not yet counted."""
     command = ["video", str(film), *LOSSLESS, *OPTIONS, *options]
-    return held("depthsmith.media.film.work.write_json", 2, *command)  # the first is the job's
+    write = "depthsmith.media.film.work.write_json"  # of the job at first
+    return held(write, 2, *command, constants=SHORT)
 
 
+@pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("mode", ["quality", "every"])
 def test_a_killed_run_goes_on_where_it_was(
     run: Run, folder: Path, long_film: Path, mode: str
@@ -300,7 +310,7 @@ def test_a_killed_run_goes_on_where_it_was(
     assert not Path("b.mkv").exists()
     status, _, err = run(long_film, *LOSSLESS, *options, "--resume")
     assert status == 0
-    assert f"continued at frame {SEGMENT_FRAMES}" in err
+    assert f"continued at frame {SEGMENT}" in err
     one, two = deep_gray("whole.mkv"), deep_gray("b.mkv")
     assert len(one) == len(two) == LONG
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
@@ -315,11 +325,12 @@ def test_ctrl_c_ends_everything(folder: Path, long_film: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED
-    assert f"{SEGMENT_FRAMES} frames are kept, continue with --resume" in err
+    assert f"{SEGMENT} frames are kept, continue with --resume" in err
     assert "Traceback" not in err
     assert not Path("b.mkv").exists()
 
 
+@pytest.mark.usefixtures("short_segments")
 def test_other_settings_are_not_continued(run: Run, folder: Path, long_film: Path) -> None:
     with started(long_film) as process:
         process.kill()
