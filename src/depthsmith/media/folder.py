@@ -23,14 +23,28 @@ FILM_SUFFIXES = frozenset({
 
 
 def is_film(path: Path) -> bool:
-    """Whether a path names a film, by its suffix."""
+    """Whether a file holds a film: by its content, whatever it is called.
+
+    Animated GIF and PNG files are films. Of what cannot be read the suffix tells what it was
+    meant to be.
+    """
+    from depthsmith.media.film.open_file import holds_film
+    from depthsmith.media.image_file import is_animation
+
+    if path.is_file():  # opening a pipe would wait for its writer
+        moving = is_animation(path)
+        if moving is not None:
+            return moving
+        if holds_film(path):
+            return True
     return path.suffix.lower() in FILM_SUFFIXES
 
 
 def split_by_kind(paths: Iterable[Path], recursive: bool = False) -> tuple[list[Path], list[Path]]:
     """Which of ``paths`` are, or hold, photos, and which films; a folder may be both.
 
-    What is neither is among the photos, where its reading says what is wrong.
+    Files go by their content, those of folders by their suffix. What is neither is among the
+    photos, where its reading says what is wrong.
     """
     photos: list[Path] = []
     films: list[Path] = []

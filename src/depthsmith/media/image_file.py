@@ -17,6 +17,7 @@ from PIL import Image, ImageFile, TiffImagePlugin, UnidentifiedImageError
 from depthsmith.errors import ImageError
 from depthsmith.media import deep_color
 from depthsmith.media.content import ImageFileContent
+from depthsmith.media.film.open_file import holds_film
 
 DEFAULT_MAX_PIXELS = 200_000_000
 """Largest picture that is decoded unless the caller allows more: 200 megapixels."""
@@ -27,6 +28,8 @@ _FORMATS = (
     "PNG", "JPEG", "MPO", "WEBP", "TIFF", "GIF", "BMP", "DIB", "PPM", "TGA", "JPEG2000",
     "AVIF", "HEIF", "ICO", "PSD", "SGI", "PCX", "DDS", "QOI", "SUN",
 )  # fmt: skip
+_FILMS_TOO = ("GIF", "PNG")
+"""Animations that FFmpeg reads."""
 _MAGIC = {
     b"\x89PNG": "PNG",
     b"\xff\xd8\xff": "JPEG",
@@ -72,7 +75,7 @@ def load_image_file(
             image = _open(file, name, head, max_pixels)
         except UnidentifiedImageError:
             if not tags:
-                raise _unknown(head, name) from None
+                raise _unknown(head, name, source) from None
             # TIFF that is sound but of a kind Pillow does not know, such as float colour.
             return deep_color.decode_tiff(file, name, tags)
         notes = frames_note(image)
@@ -90,6 +93,17 @@ def load_image_file(
         elif deep_color.is_deep_png(head):
             deep_color.amend_png(content, image, file)
     return content
+
+
+def is_animation(path: Path) -> bool | None:
+    """Whether a picture is an animation that FFmpeg reads as well; None if it is no picture.
+
+    Only headers are read.
+    """
+    with contextlib.suppress(OSError, ImageError), path.open("rb") as file:
+        image = _open(file, str(path), b"", None)  # an OSError where it is no picture
+        return image.format in _FILMS_TOO and bool(getattr(image, "is_animated", False))
+    return None
 
 
 def describe(image: Image.Image, notes: tuple[str, ...] = ()) -> ImageFileContent:
@@ -173,7 +187,7 @@ def _open(file: BinaryIO, name: str, head: bytes, max_pixels: int | None) -> Ima
         except UnidentifiedImageError:
             raise
         except Exception as error:  # a header that a plug-in chokes on
-            raise _unknown(head, name) from error
+            raise _unknown(head, name, None) from error
         finally:
             Image.MAX_IMAGE_PIXELS = limit
     check_pixels(image.width, image.height, name, max_pixels)
@@ -217,7 +231,9 @@ def _kind(head: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
 
 
-def _unknown(head: bytes, name: str) -> ImageError:
+def _unknown(head: bytes, name: str, source: Path | bytes | None) -> ImageError:
+    if isinstance(source, Path) and holds_film(source):
+        return ImageError(f"{name} is a film; for films there is `depthsmith video`")
     kind = _kind(head)
     if kind:
         return ImageError(f"{name} looks like {kind}, but is damaged or of an unsupported kind")

@@ -48,6 +48,21 @@ def opened(path: Path) -> Iterator[Any]:
         container.close()
 
 
+def holds_film(path: Path) -> bool:
+    """Whether there is a film in a file; only its header is read."""
+    with suppress(FilmError), opened(path) as container:
+        return any(s.type == "video" and not is_cover(s) for s in container.streams)
+    return False
+
+
+def is_cover(stream: Any) -> bool:
+    """Whether a video stream is a picture that stands for the file."""
+    import av
+
+    marks = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
+    return stream.type == "video" and bool(stream.disposition & marks)
+
+
 def _check_file(path: Path) -> None:
     try:
         mode = path.stat()
@@ -90,6 +105,8 @@ def _check_format(path: Path, container: Any) -> None:
     brand = container.metadata.get("major_brand", "").strip()
     still = name == "image2" or (name.endswith("_pipe") and name not in ("gif_pipe",))
     if still or brand in _STILLS:
-        raise FilmError(f"{path} is a still picture, not a film")
+        raise FilmError(
+            f"{path} is a still picture, not a film; for photos there is `depthsmith depth`"
+        )
     if set(name.split(",")) & set(_NO_FILMS):
         raise FilmError(f"{path} is not a film (it looks like {name} text)")

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from depthsmith.errors import FilmError
 from depthsmith.film import ColorTags, FilmInfo, Track
-from depthsmith.media.film.open_file import MAX_PIXELS, opened, reason
+from depthsmith.media.film.open_file import MAX_PIXELS, is_cover, opened, reason
 from depthsmith.media.film.orient import Orientation, display_size, orientation_of
 from depthsmith.types import Size
 
@@ -46,14 +46,6 @@ def probe(path: str | Path, *, stream: int | None = None) -> FilmInfo:
         chosen = _choose(path, container, stream)
         frame = _first_frame(path, container, chosen)
         return _describe(path, container, chosen, frame)
-
-
-def is_cover(stream: Any) -> bool:
-    """Whether a video stream is a picture that stands for the file."""
-    import av
-
-    marks = av.stream.Disposition.attached_pic | av.stream.Disposition.timed_thumbnails
-    return stream.type == "video" and bool(stream.disposition & marks)
 
 
 def _choose(path: Path, container: Any, index: int | None) -> Any:
