@@ -280,6 +280,32 @@ def test_metres_stay_metres() -> None:
     assert abs(np.mean([r.inverse - base.inverse for r in done])) < 2e-4
 
 
+@pytest.mark.parametrize("mode", ["fast", "quality"])
+def test_large_maps_keep_their_own_detail(mode: str) -> None:
+    """They are filtered at half their size; a pattern that is nothing there comes through."""
+    pattern = np.tile(np.float32([[0.001, -0.001], [-0.001, 0.001]]), (2 * HEIGHT, 2 * WIDTH))
+    large, small, plain = [], [], []
+    for frame in pan(26):
+        guide = cv2.resize(frame.guide, (2 * WIDTH, 2 * HEIGHT))
+        inverse = cv2.resize(frame.inverse, (2 * WIDTH, 2 * HEIGHT))
+        twice = [part.repeat(2, axis=0).repeat(2, axis=1) for part in (inverse, guide)]
+        small.append(replace(frame, inverse=inverse, guide=guide))
+        plain.append(replace(frame, inverse=twice[0], guide=twice[1]))
+        large.append(replace(plain[-1], inverse=twice[0] + pattern))
+    settings = SteadySettings(mode=mode)
+    done = steadied(large, settings)
+    for ours, theirs, coarse in zip(
+        done, steadied(plain, settings), steadied(small, settings), strict=True
+    ):
+        assert ours.inverse.shape == pattern.shape
+        detail = ours.inverse - theirs.inverse
+        assert np.abs(detail - ours.state.scale * pattern).mean() < 1e-5
+        halved = cv2.resize(theirs.inverse, (2 * WIDTH, 2 * HEIGHT), interpolation=cv2.INTER_AREA)
+        assert np.abs(halved - coarse.inverse).mean() < 5e-4
+    state = State.from_arrays(done[13].state.to_arrays())
+    assert same(steadied(large[14:], settings, state), done[14:])
+
+
 @pytest.mark.parametrize(("mode", "left"), [("fast", 0.45), ("quality", 0.4)])
 def test_noise_of_a_still_scene_is_averaged(mode: str, left: float) -> None:
     """A mean of n frames leaves 1/sqrt(n): 6 + 1 frames, and 6 on the other side."""

@@ -65,7 +65,7 @@ class Course:
         both = self._seen_ahead(ahead) if self._two_sided else now
         own = window.own
         if state is None or frame.link is None or state.steady is None or state.trust is None:
-            return Step(own, own(both.depth), _mapped(now, own))
+            return Step(own, _fine(frame, own, own(both.depth)), _mapped(now, own))
         back = frame.link.back
         past = carried(Belief(state.steady, state.trust), back, self._recipe.interpolation)
         small = cv2.resize(past.depth, frame.gray.shape[::-1], interpolation=cv2.INTER_AREA)
@@ -78,9 +78,9 @@ class Course:
         wide = max(affine.scale * frame.span.wide, state.high - state.low)
         forward = blend(_mapped(now, affine), past, back.calm, wide, limits)
         if both is now:
-            return Step(affine, forward.depth, forward, anchor)
+            return Step(affine, _fine(frame, affine, forward.depth), forward, anchor)
         out = blend(_mapped(both, affine), past, back.calm, wide, limits)
-        return Step(affine, out.depth, forward, anchor)
+        return Step(affine, _fine(frame, affine, out.depth), forward, anchor)
 
     def _aligned(
         self, both: Belief, past: Belief, target: FloatArray, frame: Frame, state: State
@@ -121,7 +121,18 @@ class Course:
 
 
 def _alone(frame: Frame) -> Belief:
-    return Belief(frame.inverse, np.ones_like(frame.small))
+    return Belief(frame.coarse, np.ones_like(frame.small))
+
+
+def _fine(frame: Frame, affine: Affine, filtered: FloatArray) -> FloatArray:
+    """The frame's own detail, changed by as much as filtering changed the coarse map."""
+    if filtered.shape == frame.inverse.shape:
+        return filtered
+    height, width = frame.inverse.shape
+    scale = np.float32(affine.scale)
+    change = cv2.resize(filtered - scale * frame.coarse, (width, height))
+    fine: FloatArray = cv2.scaleAdd(frame.inverse, affine.scale, change)
+    return fine
 
 
 def _mapped(belief: Belief, affine: Affine) -> Belief:

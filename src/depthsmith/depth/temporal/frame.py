@@ -17,6 +17,8 @@ from depthsmith.depth.temporal.values import DepthSample, SteadySettings
 from depthsmith.types import ByteArray, FloatArray
 
 _LONGEST_STEP_S = 0.2
+_LONGEST_COARSE = 470  # pixels
+"""Longest side that depth is filtered at. Finer than that there is only the frame's own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,8 @@ class Frame:
     Attributes:
         whole: the sample, with depth.
         gray: ``(g, k)`` uint8, the picture at the resolution of flow.
-        small: ``(g, k)`` float32, inverse depth there.
+        coarse: ``(m, n)`` float32, inverse depth at the resolution that it is filtered in.
+        small: ``(g, k)`` float32, inverse depth at the resolution of flow.
         span: its percentiles.
         camera: motion since the frame before.
         step_s: time since then, seconds.
@@ -51,6 +54,7 @@ class Frame:
 
     whole: Whole
     gray: ByteArray
+    coarse: FloatArray
     small: FloatArray
     span: Span
     camera: CameraMotion = STILL
@@ -77,18 +81,30 @@ def examine(whole: Whole, before: Earlier | None, settings: SteadySettings) -> F
     recipe = RECIPES[settings.mode]
     guide, inverse = whole.sample.guide, whole.inverse
     gray = brightness(guide, recipe.long_side)
-    small = cv2.resize(inverse, gray.shape[::-1], interpolation=cv2.INTER_AREA)
+    coarse = _coarse(inverse)
+    small = cv2.resize(coarse, gray.shape[::-1], interpolation=cv2.INTER_AREA)
     span = measure(inverse, guide, settings.low_percentile, settings.high_percentile)
     if before is None or whole.sample.cut:
-        return Frame(whole, gray, small, span)
+        return Frame(whole, gray, coarse, small, span)
     step_s = min(max(whole.sample.time_s - before.time_s, 0.0), _LONGEST_STEP_S)
     if settings.mode == "off":
         earlier = match_exposure(before.gray, gray)
         camera = camera_motion(dense(gray, earlier, recipe.preset), gray, earlier)
-        return Frame(whole, gray, small, span, camera, step_s)
+        return Frame(whole, gray, coarse, small, span, camera, step_s)
     two_sided = recipe.two_sided and not settings.live
     joined = link(gray, before.gray, recipe.preset, ahead=two_sided)
     step = None
     if before.small is not None and not settings.live:
         step = step_between(small, before.small, joined.back, settings.affine)
-    return Frame(whole, gray, small, span, joined.camera, step_s, joined, step)
+    return Frame(whole, gray, coarse, small, span, joined.camera, step_s, joined, step)
+
+
+def _coarse(inverse: FloatArray) -> FloatArray:
+    """Divided by the smallest whole number that makes it `_LONGEST_COARSE` or less."""
+    height, width = inverse.shape
+    divisor = -(-max(height, width) // _LONGEST_COARSE)
+    if divisor == 1:
+        return inverse
+    size = (max(1, width // divisor), max(1, height // divisor))
+    smaller: FloatArray = cv2.resize(inverse, size, interpolation=cv2.INTER_AREA)
+    return smaller

@@ -17,6 +17,12 @@ from depthsmith.types import ByteArray, FloatArray
 _KNEE_LOW, _KNEE_HIGH = np.float32(0.03), np.float32(0.9)
 """Between them near is linear; beyond, it nears 0 and 1 as a hyperbola."""
 
+_PER_ROOM_LOW, _PER_ROOM_HIGH = np.float32(-1.0 / 0.03), np.float32(1.0 / 0.1)
+"""One over the room beyond the knees."""
+
+_BAND_ROWS = 64
+"""Rows that stay in the processor's cache from one operation to the next."""
+
 _SETTLED = 12.0
 """Frames after which a running range stays."""
 
@@ -132,20 +138,17 @@ def near_of(inverse: FloatArray, shot: ShotRange) -> FloatArray:
     wide = shot.high - shot.low
     if not wide > 1e-12 * max(abs(shot.low), abs(shot.high)):
         return np.zeros_like(inverse)
-    near = inverse * np.float32(1.0 / wide)
-    near -= np.float32(shot.low / wide)
-    above = np.maximum(near, _KNEE_HIGH)
-    below = np.minimum(near, _KNEE_LOW)
-    np.clip(near, _KNEE_LOW, _KNEE_HIGH, out=near)
-    near += _beyond(above, _KNEE_HIGH, np.float32(1.0) - _KNEE_HIGH)
-    near += _beyond(below, _KNEE_LOW, -_KNEE_LOW)
-    return np.clip(near, 0.0, 1.0, out=near)
-
-
-def _beyond(values: FloatArray, knee: np.float32, room: np.float32) -> FloatArray:
-    """How far into the ``room`` beyond a knee values come: ``x * room / (x + room)``."""
-    values -= knee
-    below_one = values + room
-    values *= room
-    values /= below_one
-    return values
+    near = np.empty_like(inverse)
+    for top in range(0, len(inverse), _BAND_ROWS):
+        band = near[top : top + _BAND_ROWS]
+        np.multiply(inverse[top : top + _BAND_ROWS], np.float32(1.0 / wide), out=band)
+        band -= np.float32(shot.low / wide)
+        inside = np.clip(band, _KNEE_LOW, _KNEE_HIGH)
+        band -= inside
+        # x / (1 + x / room), the room on the side where x is
+        below_one = np.maximum(band * _PER_ROOM_HIGH, band * _PER_ROOM_LOW)
+        below_one += np.float32(1.0)
+        band /= below_one
+        band += inside
+        np.clip(band, 0.0, 1.0, out=band)
+    return near

@@ -25,7 +25,7 @@ class Belief:
     """A depth map and how many frames' worth of evidence is in it.
 
     Attributes:
-        depth: ``(h, w)`` float32 inverse depth.
+        depth: ``(m, n)`` float32 inverse depth.
         count: ``(g, k)`` float32 at the resolution of flow.
     """
 
@@ -125,5 +125,6 @@ def _up(values: FloatArray, like: FloatArray) -> FloatArray:
 
 def _down(values: FloatArray, like: FloatArray) -> FloatArray:
     height, width = like.shape[:2]
-    smaller: FloatArray = cv2.resize(values, (width, height), interpolation=cv2.INTER_AREA)
+    # By up to 2, where this is the mean as well, and by far the quickest.
+    smaller: FloatArray = cv2.resize(values, (width, height), interpolation=cv2.INTER_LINEAR)
     return smaller

@@ -113,8 +113,9 @@ class State:
         guide: ``(h, w, 3)`` uint8, of that frame.
         key_index, key_inverse, key_guide: the last frame with depth of its own, where
             frames without may follow.
-        steady: ``(h, w)`` float32, filtered inverse depth in the shot's unit.
-        trust: ``(h, w)`` float32, frames' worth of evidence in it.
+        steady: ``(m, n)`` float32, filtered inverse depth in the shot's unit, at the
+            resolution that it is filtered in.
+        trust: ``(g, k)`` float32, frames' worth of evidence in it, at that of flow.
         anchor: ``(h, w)`` float32, what ``steady`` was when the camera came to rest, at the
             resolution of flow; NaN where something has moved since. None while it moves.
         scale, shift: ``unit = scale * inverse + shift`` of that frame.
