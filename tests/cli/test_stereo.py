@@ -177,7 +177,8 @@ NAMES = {
 @pytest.mark.parametrize("layout", sorted(NAMES))
 def test_names_and_sizes(run: Run, layout: str) -> None:
     five_bands()
-    assert run(*BOARD, "-f", layout) == (0, NAMES[layout], "")
+    board = BOARD[:3] if layout == "rgbd" else BOARD  # the rest is about views
+    assert run(*board, "-f", layout) == (0, NAMES[layout], "")
     sizes = {
         "sbs": (640, 200), "half-sbs": (320, 200), "tb": (320, 400), "half-tb": (320, 200),
         "cross-eyed": (640, 200), "rgbd": (640, 200),
@@ -186,14 +187,14 @@ def test_names_and_sizes(run: Run, layout: str) -> None:
         with Image.open(name) as image:
             assert image.size == sizes.get(layout, image.size)
     # What is made once is not made of itself, and left out of the folder.
-    status, files, err = run(".", "--depth", ".", *BOARD[3:], "-f", layout, "--skip-existing")
+    status, files, err = run(".", "--depth", ".", *board[3:], "-f", layout, "--skip-existing")
     assert (status, files) == (0, [])
     assert "made by depthsmith itself" in err and "done already" in err
 
 
 def test_rgbd_holds_photo_and_depth(run: Run) -> None:
     rgb = five_bands()
-    run(*BOARD, "-f", "rgbd", "-o", "d.png")
+    run(*BOARD[:3], "-f", "rgbd", "-o", "d.png")
     photo, near = np.hsplit(read("d.png"), 2)
     assert np.array_equal(photo, rgb)
     assert np.array_equal(near[::40, 0, 0], np.round(BANDS * 255))

@@ -46,7 +46,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*arguments: object) -> tuple[int, list[str], str]:
-        status = entry.run(["stereo", *OPTIONS, *map(str, arguments)])
+        network = [] if "--depth" in arguments else OPTIONS
+        status = entry.run(["stereo", *network, *map(str, arguments)])
         out, err = capsys.readouterr()
         return status, out.splitlines(), err
 

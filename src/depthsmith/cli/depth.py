@@ -35,6 +35,7 @@ ColormapChoice = Literal[
 
 
 def depth(
+    command: typer.Context,
     images: Annotated[
         list[Path], typer.Argument(metavar="IMAGE|DIR", help="Photos, and folders of photos.")
     ],
@@ -94,6 +95,7 @@ def depth(
     file. A photo that cannot be read does not stop the rest: it is reported at the end.
     """
     from depthsmith.api import load
+    from depthsmith.cli.idle import of_metres, of_scale, refuse_idle
     from depthsmith.depth_files import Look, Maker, Reading, default_meaning
     from depthsmith.pipeline import Wanted
     from depthsmith.plan import plan as plan_photos
@@ -109,6 +111,7 @@ def depth(
     )
     wanted = Wanted(as_ or "raw", "robust" if robust else "exact", focal_px, fov)
     wanted = default_meaning(wanted, as_ is not None, plan, look)
+    refuse_idle(command, of_scale(wanted.as_))
     for text in plan.notes:
         console.note(text)
     if not plan.jobs:
@@ -128,6 +131,7 @@ def depth(
     )
     reading = Reading(max_pixels or None, allow_truncated)
     maker = Maker(plan, predictor, wanted, look, reading)
+    refuse_idle(command, of_metres(predictor.contract))
     jobs = plan.jobs
 
     def make(number: int) -> Done:

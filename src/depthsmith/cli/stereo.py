@@ -59,6 +59,7 @@ HdrChoice = Literal["keep", "tonemap"]
 
 
 def stereo(
+    command: typer.Context,
     inputs: Annotated[
         list[Path],
         typer.Argument(metavar="PHOTO|FILM|DIR", help="Photos, films, and folders of them."),
@@ -253,11 +254,15 @@ def stereo(
     """
     import os
 
+    from depthsmith.cli.idle import refuse_idle
+    from depthsmith.cli.stereo_idle import Context
     from depthsmith.cli.stereo_wishes import Network, Wishes, make_films, make_photos
     from depthsmith.depth.temporal import SteadySettings
     from depthsmith.errors import UsageError
     from depthsmith.media.folder import split_by_kind
+    from depthsmith.pipeline import Wanted
     from depthsmith.plan import PICTURE_SUFFIXES, file_or_folder
+    from depthsmith.stereo_files import format_of
     from depthsmith.video.coding import Coding
     from depthsmith.video.make import Reading
     from depthsmith.video.network_depth import Working
@@ -267,8 +272,31 @@ def stereo(
         raise UsageError(f"--preview shows {preview}; leave out --format {layout}")
     if contact_sheet is not None and contact_sheet.suffix.lower() not in PICTURE_SUFFIXES:
         raise UsageError(f"a contact sheet cannot be written as {contact_sheet.name!r}")
+    Wanted(focal_px=focal_px, fov_deg=fov)  # raises if the two contradict each other
+    photos, films = split_by_kind(inputs, recursive)
+    file = file_or_folder(output)[0]
+    context = Context(
+        photos=bool(photos),
+        films=bool(films),
+        shown=preview or layout or (format_of(file, file_type) if photos else "sbs"),
+        preview=preview is not None,
+        stills=preview_of != "10s",
+        depth=depth is not None,
+        sheet=contact_sheet is not None,
+        flat_fov=flat_fov is not None,
+    )
+    refuse_idle(command, context.idle())
     network = Network(
-        model, provider, fit, resolution, threads, kind, normalization, family, allow_license
+        command,
+        model,
+        provider,
+        fit,
+        resolution,
+        threads,
+        kind,
+        normalization,
+        family,
+        allow_license,
     )
     wishes = Wishes(
         output, layout, strength, max_disparity, eye_distance_mm, convergence, eyes, swap, border,
@@ -279,16 +307,15 @@ def stereo(
     working = Working(SteadySettings(stabilize, live, every), batch, focal_px, fov)
     coding = Coding(codec, hardware, crf, preset, parse_bit_rate(bitrate), not no_tracks)
     reporter = Reporter(progress)
-    photos, films = split_by_kind(inputs, recursive)
     if photos and films and contact_sheet is not None:
         raise UsageError("a contact sheet is of photos or of films; make one after the other")
-    if photos and films and (file := file_or_folder(output)[0]):
+    if photos and films and file:
         raise UsageError(f"-o {file} names one file for photos and films; name a folder")
     statuses = []
     if photos:
         statuses.append(
             make_photos(
-                photos, wishes, file_type=file_type, max_pixels=max_pixels or None,
+                photos, wishes, context, file_type=file_type, max_pixels=max_pixels or None,
                 allow_truncated=allow_truncated, reporter=reporter,
             )
         )  # fmt: skip

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Literal
 from depthsmith.cli import console
 from depthsmith.cli.film_progress import Reporter
 from depthsmith.cli.films import run_films
+from depthsmith.cli.idle import of_batches, refuse_idle
 from depthsmith.cli.photos import Done, run_photos
 
 if TYPE_CHECKING:
+    import typer
+
+    from depthsmith.cli.stereo_idle import Context
     from depthsmith.depth.fit import Method
     from depthsmith.pipeline import Predictor
     from depthsmith.stereo import Align, Border, Eyes, StereoSettings
@@ -30,8 +34,9 @@ _SHEET_FRAMES = 6
 
 @dataclass(frozen=True)
 class Network:
-    """Options of `depthsmith.load`."""
+    """Options of `depthsmith.load`, and the command that they were given to."""
 
+    command: typer.Context
     model: str
     provider: str
     fit: Method | None
@@ -45,12 +50,15 @@ class Network:
     def load(self, reporter: Reporter, frame_size: Size | None = None) -> Predictor:
         from depthsmith.api import load
 
-        return load(
+        predictor = load(
             self.model, provider=self.provider, fit=self.fit, resolution=self.resolution,
             threads=self.threads, kind=self.kind, normalization=self.normalization,
             family=self.family, allow_license=self.allow_license,
             progress=reporter.way != "json", announce=reporter.note, frame_size=frame_size,
         )  # fmt: skip
+        if frame_size is not None:
+            refuse_idle(self.command, of_batches(predictor.contract))
+        return predictor
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ class Wishes:
 def make_photos(
     photos: Sequence[Path],
     wishes: Wishes,
+    context: Context,
     *,
     file_type: str | None,
     max_pixels: int | None,
@@ -149,6 +158,7 @@ def make_photos(
         source, name = FileDepth(wishes.depth, wishes.depth_polarity), str(wishes.depth)
     else:
         predictor = wishes.network.load(reporter)
+        refuse_idle(wishes.network.command, context.idle_of_network(predictor.contract.kind))
         source, name = NetworkDepth(predictor), predictor.contract.model
     sheet = StereoSheet()
     maker = Maker(

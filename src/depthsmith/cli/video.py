@@ -54,6 +54,7 @@ ColormapChoice = Literal[
 
 
 def video(
+    command: typer.Context,
     films: Annotated[
         list[Path], typer.Argument(metavar="FILM|DIR", help="Films, and folders of films.")
     ],
@@ -134,8 +135,10 @@ def video(
     rest: it is reported at the end.
     """
     from depthsmith.api import load
+    from depthsmith.cli.idle import because, of_batches, of_metres, of_scale, refuse_idle
     from depthsmith.depth.temporal import SteadySettings
     from depthsmith.pipeline import Wanted
+    from depthsmith.types import DepthKind
     from depthsmith.video.coding import Coding, Loader
     from depthsmith.video.depth_films import DepthFilms
     from depthsmith.video.make import Reading
@@ -145,6 +148,9 @@ def video(
 
     reporter = Reporter(progress)
     Wanted(as_, "exact", focal_px, fov)  # raises if the two contradict each other
+    refuse_idle(command, of_scale(as_))
+    if as_ != "near" or side_by_side or colormap not in (None, "gray"):
+        refuse_idle(command, because("measures depth films in which near is bright", ["report"]))
     reading = Reading(parse_spans(start, duration, segment or ()), strict, allow_truncated)
     plan = plan_films(
         films,
@@ -157,7 +163,7 @@ def video(
     )
 
     def load_for(size: Size) -> Predictor:
-        return load(
+        predictor = load(
             model,
             provider=provider,
             fit=fit,
@@ -171,6 +177,10 @@ def video(
             announce=reporter.note,
             frame_size=size,
         )
+        refuse_idle(command, of_batches(predictor.contract))
+        if as_ == "depth-m" and predictor.contract.kind is DepthKind.DEPTH_M:
+            refuse_idle(command, of_metres(predictor.contract))
+        return predictor
 
     maker = DepthFilms(
         plan,

@@ -101,7 +101,7 @@ def plan_stereo(
         raise one_for_many(file, counted(photos, "picture"))
     if file:
         check_folder_of(file)
-    chosen = format or _format_of(file.suffix if file else f".{file_type}")
+    chosen = format or format_of(file, file_type)
     suffix = _suffix(chosen, file, file_type)
     ending = _PREVIEW if preview else ENDINGS[chosen]
     jobs = []
@@ -154,7 +154,9 @@ def suffixes_of(format: str) -> tuple[str, ...]:
     return (".png", ".webp") if lossless else (".jpg", *(PICTURE_SUFFIXES))
 
 
-def _format_of(suffix: str) -> str:
+def format_of(file: Path | None, file_type: str | None) -> str:
+    """What a file's suffix says, or the type of file that is asked for; else ``sbs``."""
+    suffix = file.suffix if file else f".{file_type}"
     if suffix.lower() == ".mpo":
         return "mpo"
     return "wiggle" if suffix.lower() in (".gif", ".mp4") else "sbs"

@@ -32,10 +32,15 @@ class Coding:
 
     def given(self) -> str | None:
         """Name of an option that was given, or None."""
-        names = {"codec": "--codec", "crf": "--crf", "preset": "--preset", "bit_rate": "--bitrate"}
-        return next(
-            (text for name, text in names.items() if getattr(self, name) is not None), None
-        )
+        given = {
+            "--codec": self.codec is not None,
+            "--hardware": self.hardware != "off",
+            "--crf": self.crf is not None,
+            "--preset": self.preset is not None,
+            "--bitrate": self.bit_rate is not None,
+            "--no-tracks": not self.keep_tracks,
+        }
+        return next((name for name, is_given in given.items() if is_given), None)
 
 
 @dataclass

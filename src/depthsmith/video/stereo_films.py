@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -97,7 +98,7 @@ class StereoFilms:
         """Do one ``job``; see `depthsmith.video.make.make`."""
         film = probe(job.film)
         source = self._source(job, film)
-        painter = self.look.painter(film, depth_is_soft=isinstance(source, NetworkDepth))
+        painter = self._look(film).painter(film, depth_is_soft=isinstance(source, NetworkDepth))
         if self.plan.folder is not None:
             with writing(job.target):
                 job.target.parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +108,14 @@ class StereoFilms:
             color=film.color if painter.deep else None, layout=painter.layout,
         )  # fmt: skip
         return make(film, sink, source, painter, reading=self.reading, progress=progress)
+
+    def _look(self, film: FilmInfo) -> FilmLook:
+        """In a half sphere as wide as the camera saw, where that is known."""
+        focal_px = self.working.focal_of(film)
+        if focal_px is None or self.look.flat_fov_deg is not None:
+            return self.look
+        fov_deg = math.degrees(2 * math.atan(film.size.width / 2 / focal_px))
+        return replace(self.look, flat_fov_deg=fov_deg)
 
     def _keep_depth(self, job: FilmJob) -> None:
         there = [target for target in job.targets if target.exists()]
