@@ -315,6 +315,10 @@ def test_a_killed_run_goes_on_where_it_was(
     assert len(one) == len(two) == LONG
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     assert frame_times(Path("b.mkv")) == frame_times(Path("whole.mkv"))
+    before = Path("b.mkv").stat()
+    status, out, err = run(long_film, *LOSSLESS, *options, "--resume")
+    assert (status, out) == (0, ["b.mkv"]) and "finished before" in err
+    assert Path("b.mkv").stat() == before
     assert sorted(p.name for p in folder.iterdir()) == [
         "b.mkv", "mean.onnx", "metres.onnx", "whole.mkv",
     ]  # fmt: skip

@@ -93,6 +93,17 @@ def test_continued_is_as_if_never_stopped(
         assert packets(one) == packets(two)
 
 
+def test_finished_are_both_or_none(source: Path, tmp_path: Path) -> None:
+    sink = open_pair(source, tmp_path)
+    run(sink, source)
+    sink.finish()
+    for is_finished in (True, False):
+        sink = open_pair(source, tmp_path, resume=True)
+        sink.abort()
+        assert (sink.finished is not None) == is_finished
+        pair(tmp_path)[1].unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize("damaged", ["00001.mkv", "00001.right.mkv"])
 def test_a_segment_is_that_of_both_eyes(
     source: Path, whole: Path, tmp_path: Path, damaged: str

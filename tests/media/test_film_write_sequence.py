@@ -123,8 +123,11 @@ def test_continued_is_as_if_never_stopped(source: Path, tmp_path: Path, format: 
     assert sink.frames_done == 8
     assert sink.state["at"] == 7
     run(sink, source, DepthKind.NEAR)
-    sink.finish()
+    done = sink.finish()
     assert contents(target) == contents(tmp_path / "whole")
+    again = open_at(source, target, format, DepthKind.NEAR, resume=True)
+    again.abort()
+    assert again.finished == done
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "whole"]
 
 

@@ -128,6 +128,26 @@ def test_without_resume_it_starts_again(source: Path, tmp_path: Path) -> None:
     sink.abort()
 
 
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
+def test_what_is_finished_is_known_by_its_job(source: Path, tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"out{suffix}"
+    sink = open_sink(probe(source), target)
+    run(sink, source)
+    done = sink.finish()
+    again = open_sink(probe(source), target, resume=True)
+    again.abort()
+    found = again.finished
+    assert (found.paths, found.frames, found.duration) == ((target,), FRAMES, done.duration)
+    for options in ({"resume": True, "key": "other"}, {"resume": False}):
+        other = open_sink(probe(source), target, **options)
+        assert other.finished is None
+        run(other, source, 26)
+        other.abort()
+    left = open_sink(probe(source), target, resume=True)
+    assert (left.finished, left.frames_done) == (None, 24), "what is begun anew is gone on with"
+    left.abort()
+
+
 def test_other_work_is_not_continued(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.mp4"
     sink = open_sink(probe(source), target)

@@ -90,6 +90,8 @@ def summary(made: Made, seconds: float) -> str:
     written = made.written
     count = written.frames - made.resumed_at
     text = f"{written.frames} frames, {float(written.duration):.2f} s of film"
+    if not count:
+        return f"{text}, finished before"
     if made.resumed_at:
         text += f", continued at frame {made.resumed_at}"
     text += f", in {clock(seconds)} ({count / max(seconds, 1e-9):.2f} fps)"

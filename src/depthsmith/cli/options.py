@@ -178,7 +178,10 @@ NoTracks = Annotated[
     bool,
     typer.Option("--no-tracks", help="Leave out audio, subtitles, chapters, attachments."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue what a stopped run has left.")]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Continue what a stopped run has left; leave what is finished."),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Stop at a damaged frame; by default it is skipped.")
 ]

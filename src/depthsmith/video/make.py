@@ -56,9 +56,10 @@ class Made:
 
     Attributes:
         written: see `Written`.
-        shots: how many there are.
+        shots: how many there are; 0 if it was finished before.
         skipped: damaged frames that are not in the result.
-        resumed_at: frame that the work was continued from; 0 if it was not.
+        resumed_at: frame that the work was continued from; 0 if it was not, all frames if
+            nothing was left to do.
         notes: what a user may want to know, one clause each.
     """
 
@@ -84,13 +85,16 @@ def make(
     for a later run unless it succeeds.
 
     Args:
-        sink: is finished, or aborted when something fails.
+        sink: is finished, or aborted when something fails, or nothing is to be done.
 
     Raises:
         FilmError: if the film cannot be read, ends early, or has changed meanwhile.
         ModelError, InputError: if the network fails.
         OutputError: if the result cannot be written.
     """
+    if sink.finished is not None:
+        sink.abort()
+        return Made(sink.finished, 0, 0, sink.finished.frames, ())
     start, known = sink.frames_done, file_key(film.path)
     # Shots are found anew from a little before the first frame that is wanted.
     reader = FilmReader(

@@ -45,7 +45,7 @@ def assemble(
     encoding: Encoding,
     *,
     target: Path,
-    shows: str,
+    mark: str,
     wanted: Keep = "all",
 ) -> Assembled:
     """Write the file.
@@ -57,7 +57,7 @@ def assemble(
         montage: where everything goes.
         encoding: that the segments have.
         target: the name under which the file will be known, for errors.
-        shows: what the pictures are, for the mark by which our own films are known.
+        mark: by which our own films are known.
         wanted: which tracks to take over.
 
     Raises:
@@ -80,9 +80,9 @@ def assemble(
             )
         try:
             with writing_film(target):
-                video = _video_stream(output, first, source, montage, encoding, shows, keep)
+                video = _video_stream(output, first, source, montage, encoding, mark, keep)
             writers = open_tracks(output, film, source, montage, done, wanted, keep)
-            _metadata(output, film, montage, shows, done, chapters=wanted != "nothing")
+            _metadata(output, film, montage, mark, done, chapters=wanted != "nothing")
             pictures = picture_packets(segments, montage, video)
             _mux(output, target, film, montage, writers, pictures, done)
         finally:
@@ -106,7 +106,7 @@ def _video_stream(
     source: FilmInfo,
     montage: Montage,
     encoding: Encoding,
-    shows: str,
+    mark: str,
     keep: contextlib.ExitStack,
 ) -> Any:
     template = with_hdr(segment.streams.video[0], encoding.color, keep)
@@ -124,15 +124,15 @@ def _video_stream(
     stream.metadata.update(kept_tags(original.metadata, ("handler_name", "title", "timecode")))
     stream.disposition = original.disposition
     if encoding.container != "matroska":
-        stream.metadata["handler_name"] = NAMES.format(shows)
+        stream.metadata["handler_name"] = NAMES.format(mark)
     return stream
 
 
 def _metadata(
-    output: Any, film: Any, montage: Montage, shows: str, done: Assembled, *, chapters: bool
+    output: Any, film: Any, montage: Montage, mark: str, done: Assembled, *, chapters: bool
 ) -> None:
     output.metadata.update(kept_tags(film.metadata))
-    output.metadata[MARK] = shows
+    output.metadata[MARK] = mark
     kept: list[Any] = []
     for chapter in film.chapters() if chapters else ():
         unit = chapter["time_base"]

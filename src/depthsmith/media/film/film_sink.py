@@ -20,12 +20,13 @@ from depthsmith.media.film.encoding import CONTAINERS, Encoding, check_size
 from depthsmith.media.film.failures import MuxerError
 from depthsmith.media.film.frame_list import FrameList
 from depthsmith.media.film.limits import coded_size
+from depthsmith.media.film.marks import job_digest, mark_of
 from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.segments import SegmentWriter
 from depthsmith.media.film.sink import Sink, State, Written
 from depthsmith.media.film.track_plan import Keep
 from depthsmith.media.film.tracks import Assembled
-from depthsmith.media.film.verifying import verify_film
+from depthsmith.media.film.verifying import verify_film, written_before
 from depthsmith.media.film.work import Work
 from depthsmith.types import Size
 
@@ -59,7 +60,8 @@ def open_film(
         encoding: from `choose_encoding`.
         size: of the pictures that will be written.
         key: a digest of source, settings and program; work with another key is not continued.
-        resume: continue what a stopped run left beside the target, if there is anything.
+        resume: continue what a stopped run left beside the target, if there is anything; if
+            there is not, and the target was made with the same key, it is `Sink.finished`.
         spans: the parts of the source that are written, in order; all if empty.
         layout: of two views in one picture.
         keep_tracks: whether to take over audio, subtitles, chapters and attachments.
@@ -82,16 +84,19 @@ def open_film(
         shows = "depth" if encoding.content == "gray" else "picture"
         shows = shows if layout == _MONO else "stereo"
     targets = (target,) if right is None else (target, right)
-    marks = (shows,) if right is None else _EYES
+    marks = tuple(f"{what} {job_digest(key)}" for what in ((shows,) if right is None else _EYES))
     for path in targets:
         with writing(path):
             if path.is_dir():
                 raise IsADirectoryError
     work = Work.open(target, key, resume=resume)
     notes += work.notes
-    return FilmSink(
+    sink = FilmSink(
         work, targets, source, encoding, size, tuple(spans), layout, keep_tracks, marks, notes
     )
+    if resume and not work.frames_done and [mark_of(path) for path in targets] == [*marks]:
+        sink.finished = written_before(targets)
+    return sink
 
 
 class FilmSink:
@@ -107,14 +112,15 @@ class FilmSink:
         spans: tuple[Span, ...],
         layout: StereoLayout,
         keep_tracks: bool,
-        shows: tuple[str, ...],
+        marks: tuple[str, ...],
         notes: tuple[str, ...],
     ) -> None:
         self.notes = notes
         self._work, self._targets = work, targets
         self._source, self._encoding, self._size = source, encoding, size
         self._spans, self._layout = spans, layout
-        self._keep_tracks, self._shows = keep_tracks, shows
+        self._keep_tracks, self._marks = keep_tracks, marks
+        self.finished: Written | None = None
         self._frames = FrameList(work)
         self._writers: list[SegmentWriter] = []
 
@@ -193,7 +199,7 @@ class FilmSink:
             try:
                 done = assemble(
                     segments, part, self._source, montage, self._encoding,
-                    target=target, shows=self._shows[eye], wanted=wanted,
+                    target=target, mark=self._marks[eye], wanted=wanted,
                 )  # fmt: skip
             except MuxerError:
                 if number == len(ways):

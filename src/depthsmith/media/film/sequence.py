@@ -13,6 +13,7 @@ format     files                          values
 ``times.json`` has everything that a file of video would say of its frames::
 
     {"depthsmith": 1, "kind": "near", "unit": …, "polarity": …, "model": …, "source": "film.mp4",
+     "job": …,                              a digest of film, model and options
      "size": [height, width], "time_base": [1, 15360],
      "files": ["000000.png", …],            for npz, one a chunk
      "pts": [0, 512, …],                    from the begin of what was written
@@ -41,6 +42,7 @@ from depthsmith.film import FilmInfo, Span
 from depthsmith.media.depth_file import SUFFIXES, write_depth
 from depthsmith.media.film.frame_list import FrameList
 from depthsmith.media.film.lasting import sync
+from depthsmith.media.film.marks import job_digest
 from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.sink import Sink, State, Written
 from depthsmith.media.film.work import Work
@@ -92,7 +94,10 @@ def open_sequence(
     with writing(target):
         _check_target(target)
     work = Work.open(target, key, resume=resume)
-    return SequenceSink(work, source, format, kind, size, tuple(spans), model)
+    sink = SequenceSink(work, source, format, kind, size, tuple(spans), model, job_digest(key))
+    if resume and not work.frames_done:
+        sink.finished = _written_before(target, job_digest(key))
+    return sink
 
 
 def is_own_sequence(folder: Path) -> bool:
@@ -114,6 +119,17 @@ def frame_times(folder: Path) -> list[Fraction] | None:
     return [(value - first) * unit for value in pts]
 
 
+def _written_before(target: Path, job: str) -> Written | None:
+    header = _header(target)
+    try:
+        if header["job"] != job:
+            return None
+        unit, pts = Fraction(*header["time_base"]), header["pts"]
+        return Written((target,), len(pts), (pts[-1] + header["durations"][-1] - pts[0]) * unit)
+    except (TypeError, ValueError, KeyError, IndexError, ZeroDivisionError):
+        return None
+
+
 def _header(folder: Path) -> Any:
     try:
         return json.loads((folder / TIMES).read_text(encoding="utf-8"))
@@ -133,9 +149,11 @@ class SequenceSink:
         size: Size,
         spans: tuple[Span, ...],
         model: str,
+        job: str,
     ) -> None:
         self._work, self._source, self._format, self._kind = work, source, format, kind
-        self._size, self._spans, self._model = size, spans, model
+        self._size, self._spans, self._model, self._job = size, spans, model, job
+        self.finished: Written | None = None
         self._frames = FrameList(work)
         self._folder = work.folder / _FRAMES
         self._files: list[Path] = []
@@ -234,6 +252,7 @@ class SequenceSink:
             "polarity": self._kind.polarity,
             "model": self._model,
             "source": self._source.path.name,
+            "job": self._job,
             "size": list(self._size),
             "time_base": [unit.numerator, unit.denominator],
             "files": [path.name for segment in segments for path in segment.files],

@@ -3,6 +3,7 @@
 The life of a sink::
 
     sink = open_film(target, …, key=key, resume=True)    # or open_sequence(…)
+    sink.finished                      nothing is to be done any more; None if there is
     sink.frames_done, sink.state       what an earlier run left; 0 and None for a fresh start
     sink.write(pixels, pts, duration, index)             # index == frames_done, and on
     sink.close_segment(state)          from here on a killed run can be continued from here
@@ -56,6 +57,10 @@ class Written:
 
 class Sink(Protocol):
     """Takes the pictures of one film in order. Used by one thread at a time."""
+
+    @property
+    def finished(self) -> Written | None:
+        """What an earlier run has finished that was to do the same; None if there is work."""
 
     @property
     def frames_done(self) -> int:

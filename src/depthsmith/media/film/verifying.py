@@ -10,6 +10,7 @@ from typing import Any
 from depthsmith.errors import OutputError
 from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.probe import tagged_end_s
+from depthsmith.media.film.sink import Written
 from depthsmith.types import Size
 
 _KINDS = ("audio", "subtitle")
@@ -58,6 +59,20 @@ def verify_film(
     frame = int(montage.durations[-1]) * montage.unit + unit
     if end is not None and abs(end - montage.end) > frame:
         raise _wrong(target, f"an end at {_s(end)}", _s(montage.end))
+
+
+def written_before(targets: tuple[Path, ...]) -> Written | None:
+    """What is to be said of films of an earlier run; None if they cannot be read."""
+    import av
+
+    try:
+        with av.open(os.fspath(targets[0])) as film:
+            pictures = next(s for s in film.streams.video if not s.disposition & _COVER)
+            times = [packet.pts for packet in film.demux(pictures) if packet.size]
+            end = _end(pictures) or max(times) * pictures.time_base
+            return Written(targets, len(times), end - min(times) * pictures.time_base)
+    except (av.error.FFmpegError, StopIteration, TypeError, ValueError):
+        return None
 
 
 def _end(pictures: Any) -> Fraction | None:
