@@ -146,27 +146,30 @@ def to_input(pixels: Sequence[NDArray[Any]] | NDArray[Any], spec: InputSpec) -> 
         )
     if spec.dtype == "uint8" and spec.normalization != "none":
         raise UsageError(f"the input {spec.name!r} is uint8, which cannot be normalised outside")
-    first = np.shape(pixels[0])
-    batch = np.empty((len(pixels), *first), spec.dtype)
+    height, width = np.shape(pixels[0])[:2]
+    batch = np.empty((len(pixels), 3, height, width), spec.dtype)
     for target, photo in zip(batch, pixels, strict=True):
-        target[...] = _normalize(photo, spec)
+        if photo.dtype == np.uint8 and spec.dtype == "float32" and spec.normalization != "none":
+            _look_up(photo, spec, target)
+        else:
+            target[...] = _normalize(photo, spec).transpose(2, 0, 1)
     if spec.layout == "NHWC":
-        return batch
-    batch = np.ascontiguousarray(batch.transpose(0, 3, 1, 2))  # (N, 3, h, w)
+        return np.ascontiguousarray(batch.transpose(0, 2, 3, 1))  # (N, h, w, 3)
     return batch[:, None] if spec.layout == "NSCHW" else batch
+
+
+def _look_up(photo: ByteArray, spec: InputSpec, planes: FloatArray) -> None:
+    """`_normalize` of all levels there are, looked up: a film has no time for float64."""
+    table = _unit(np.arange(256)[:, None].repeat(3, axis=1), spec).astype(np.float32)
+    for channel, levels in enumerate(cv2.split(photo)):
+        cv2.LUT(levels, table[:, channel], planes[channel])
 
 
 def _normalize(photo: NDArray[Any], spec: InputSpec) -> NDArray[Any]:
     if spec.dtype == "uint8":
         levels: NDArray[Any] = np.clip(np.rint(photo), 0, 255)
         return levels
-    if spec.normalization == "none":
-        return photo
-    if photo.dtype == np.uint8 and spec.dtype == "float32":
-        # The same numbers, looked up: a frame of a film has no time for float64.
-        table: NDArray[Any] = _unit(np.arange(256)[:, None].repeat(3, axis=1), spec)
-        return np.asarray(cv2.LUT(photo, table[None].astype(np.float32)))
-    return _unit(photo, spec)
+    return photo if spec.normalization == "none" else _unit(photo, spec)
 
 
 def _unit(levels: NDArray[Any], spec: InputSpec) -> NDArray[Any]:
