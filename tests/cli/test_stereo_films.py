@@ -267,7 +267,7 @@ def test_a_depth_film_instead_of_a_network(run: Run, folder: Path) -> None:
     make_film_file(folder / "short.mkv", pictures=gray[:9], parts=((0.36, 25),), codec="ffv1")
     status, out, err = run("a.mp4", "--depth", "short.mkv", "-o", "c.mp4")
     assert (status, out) == (ExitCode.BAD_INPUT, [])
-    assert "ends before frame 9" in err
+    assert "short.mkv has 9 frames" in err
     assert not Path("c.mp4").exists()
 
 

@@ -20,6 +20,7 @@ from depthsmith.media.film.probe import probe
 from depthsmith.media.film.read import FilmReader
 from depthsmith.media.film.sequence import frame_times
 from depthsmith.types import DepthKind, FloatArray
+from depthsmith.video.extent import Extent, extent_of
 
 Maps = Generator[FloatArray, None, None]
 _GRID = 8  # every so many pixels are looked at
@@ -33,6 +34,9 @@ class DepthFrames(Protocol):
     @property
     def duration_s(self) -> float | None:
         """About how long it is; None where unknown."""
+
+    def extent(self) -> Extent:
+        """How long it is, looked up."""
 
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         """The maps in order, each ``(h, w)`` float32 in [0, 1].
@@ -64,6 +68,9 @@ class _FilmFrames:
         self.colors = colors
         self.duration_s = self.info.duration_s
 
+    def extent(self) -> Extent:
+        return extent_of(self.info)
+
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         reader = FilmReader(self.info, spans=spans, deep=True, skip=skip)
         with contextlib.closing(reader):
@@ -84,8 +91,13 @@ class _FolderFrames:
         self.maps = [p for p in names if p.suffix.lower() in _MAP_SUFFIXES]
         if not (self.chunks or self.maps):
             raise FilmError(f"{path} holds no depth maps")
-        times = frame_times(path)
-        self.duration_s = float(times[-1] - times[0]) if times else None
+        self.times = frame_times(path)
+        self.duration_s = float(self.times[-1]) if self.times else None
+
+    def extent(self) -> Extent:
+        if not self.times:
+            return Extent(lambda: len(self.maps) or None)
+        return Extent(lambda: len(self.times or ()), float(self.times[-1]))
 
     def frames(self, *, skip: int = 0, spans: Sequence[Span] = ()) -> Maps:
         numbers: Iterator[int] = itertools.count()
@@ -96,7 +108,7 @@ class _FolderFrames:
 
     def _numbers(self, spans: Sequence[Span]) -> list[int]:
         """Of the maps whose times are in a part, as `FilmReader` takes them."""
-        times = frame_times(self.path)
+        times = self.times
         if times is None:
             raise FilmError(
                 f"parts can be taken of depth films and of folders that depthsmith made, with "

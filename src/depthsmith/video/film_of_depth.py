@@ -13,6 +13,7 @@ from depthsmith.errors import FilmError
 from depthsmith.film import FilmFrame, FilmInfo, Span
 from depthsmith.types import Placement, Size
 from depthsmith.video.depth_frames import open_depth_film
+from depthsmith.video.extent import extent_of
 from depthsmith.video.frame_depth import Memory, Seen, Threads
 from depthsmith.video.key import file_key
 
@@ -38,6 +39,22 @@ class FilmOfDepth:
         self.spans = spans
         self.inverted = inverted
         self._depths = open_depth_film(path)
+
+    def check(self, film: FilmInfo) -> None:
+        """Make sure, before any work, that it can be the depth of ``film``.
+
+        Raises:
+            FilmError: if it is too long or too short, as far as that is known.
+        """
+        if self.spans:
+            self._spans_of(film)
+            return
+        ours, whole = self._depths.extent(), extent_of(film)
+        if not ours.is_that_of(whole):
+            raise FilmError(
+                f"{self.path} has {ours}, {film.path} has {whole}; it is not that film's depth, "
+                "or only that of a part (--start, --duration)"
+            )
 
     @property
     def key(self) -> object:

@@ -133,7 +133,9 @@ class StereoFilms:
         if self.depth is None:
             return NetworkDepth(self.loader.of(film.size), self.working)
         path = find_depth(self.depth, job.film)
-        return FilmOfDepth(path, spans=self.reading.spans, inverted=self.far_is_bright)
+        source = FilmOfDepth(path, spans=self.reading.spans, inverted=self.far_is_bright)
+        source.check(film)
+        return source
 
 
 def find_depth(depth: Path, film: Path) -> Path:
