@@ -14,7 +14,7 @@ from depthsmith.cli import entry
 from depthsmith.contract import Contract, InputSpec, OutputSpec, SizeRule
 from depthsmith.errors import ExitCode
 from depthsmith.types import DepthKind
-from films import make_film_file
+from films import make_film_file, rgb_frames
 from tiny_onnx import mean_model
 
 Run = Callable[[str], tuple[int, str, str]]
@@ -148,5 +148,26 @@ def test_films_fill_what_the_camera_saw(run: Run) -> None:
     for name, way in ways.items():
         assert run(f"{options} {way} -o {name}.mp4")[0] == 0
     assert run(f"{options} -o d.mp4")[0] == 0
-    files = {name: Path(f"{name}.mp4").read_bytes() for name in "abcd"}
-    assert files["a"] == files["b"] == files["c"] != files["d"]
+    shown = {name: np.stack(list(rgb_frames(Path(f"{name}.mp4")))) for name in "abcd"}
+    assert np.array_equal(shown["a"], shown["b"])
+    assert np.array_equal(shown["a"], shown["c"])
+    assert not np.array_equal(shown["a"], shown["d"])
+
+
+def test_depth_that_says_what_it_means_is_not_contradicted(run: Run) -> None:
+    assert run(f"depth p.png {MODEL}")[0] == 0
+    assert run(f"video f.mp4 {MODEL}")[0] == 0
+    assert run("stereo p.png --depth p_depth.png --depth-polarity near-bright")[0] == 0
+    for source, depth in (("p.png", "p_depth.png"), ("f.mp4", "f_depth.mp4")):
+        line = f"stereo {source} --depth {depth} -f tb --depth-polarity far-bright"
+        status, out, err = run(line)
+        assert (status != 0, out) == (True, "")
+        assert "leave out --depth-polarity far-bright" in err
+
+
+def test_a_focal_length_without_metres_is_noted(run: Run) -> None:
+    Image.fromarray(np.zeros((60, 80), np.uint8)).save("d.png")
+    status, _, err = run("stereo p.png --depth d.png --fov 60")
+    assert status == 0
+    assert "its depth is not in metres" in err
+    assert "metres" not in run("stereo p.png --depth d.png --fov 60 -f vr180")[2]

@@ -399,3 +399,12 @@ def test_a_broken_photo_does_not_stop_the_rest(run: Run) -> None:
     assert status == ExitCode.BAD_INPUT
     assert files == ["out/board_LRF_Full_SBS.jpg"]
     assert "1 of 2 photos failed" in err
+
+
+def test_a_pair_of_files_is_there_whole_or_not(run: Run) -> None:
+    five_bands()
+    Path("a_right.png").mkdir()
+    status, files, err = run(*BOARD, "-f", "left-right", "-o", "a.png")
+    assert (status, files) == (ExitCode.OUTPUT, [])
+    assert "cannot write a_right.png" in err
+    assert not list(Path().glob("*a_left*"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from depthsmith.atomic import atomic_path
+from depthsmith.atomic import atomic_paths, writing
 from depthsmith.errors import UsageError
 from depthsmith.media.depth_levels import KEY
 from depthsmith.types import ByteArray
@@ -35,13 +36,25 @@ def write_rgb(path: Path, rgb: ByteArray) -> None:
         UsageError: for another suffix, or a picture too large for the format.
         OutputError: if the file cannot be written.
     """
-    if path.suffix.lower() not in _FORMATS:
-        raise UsageError(f"a picture cannot be written as {path.name!r}; use .png, .jpg or .webp")
-    name, options, limit = _FORMATS[path.suffix.lower()]
-    if max(rgb.shape[:2]) > limit:
-        raise UsageError(f"{name} holds at most {limit} pixels a side; use .png")
-    image = Image.fromarray(rgb)
+    write_rgbs([path], [rgb])
+
+
+def write_rgbs(paths: Sequence[Path], pictures: Sequence[ByteArray]) -> None:
+    """As `write_rgb`, of pictures that belong together: their files are all there, or none is."""
+    for path, rgb in zip(paths, pictures, strict=True):
+        _check(path, rgb)
     exif = Image.Exif()
     exif[_EXIF_SOFTWARE] = KEY
-    with atomic_path(path) as part:
-        image.save(part, name, exif=exif, **options)
+    with atomic_paths(paths) as parts:
+        for part, path, rgb in zip(parts, paths, pictures, strict=True):
+            name, options, _ = _FORMATS[path.suffix.lower()]
+            with writing(path):
+                Image.fromarray(rgb).save(part, name, exif=exif, **options)
+
+
+def _check(path: Path, rgb: ByteArray) -> None:
+    if path.suffix.lower() not in _FORMATS:
+        raise UsageError(f"a picture cannot be written as {path.name!r}; use .png, .jpg or .webp")
+    name, _, limit = _FORMATS[path.suffix.lower()]
+    if max(rgb.shape[:2]) > limit:
+        raise UsageError(f"{name} holds at most {limit} pixels a side; use .png")

@@ -118,7 +118,14 @@ class FileDepth:
     def _read(self, path: Path) -> DepthMap:
         maps, header = read_maps(path, None)
         if header:
-            return read_depth(path)
+            depth = read_depth(path)
+            nearer = self.polarity in (None, "near-bright")
+            if self.polarity is not None and nearer is not depth.kind.larger_is_nearer:
+                raise ImageError(
+                    f"{path} says that {depth.polarity.replace('_', ' ')}; leave out "
+                    f"--depth-polarity {self.polarity}"
+                )
+            return depth
         whole = maps["depth"].dtype.kind in "bui"
         if self.polarity is None and not whole:
             raise ImageError(

@@ -9,13 +9,13 @@ from depthsmith.atomic import writing
 from depthsmith.media.image_file import DEFAULT_MAX_PIXELS
 from depthsmith.media.mpo_file import write_mpo
 from depthsmith.media.photo import read_photo
-from depthsmith.media.rgb_file import write_rgb
+from depthsmith.media.rgb_file import write_rgbs
 from depthsmith.media.wiggle_file import write_wiggle
 from depthsmith.pipeline import RAW, Wanted
 from depthsmith.stereo_files.depth import Depth, Found, smaller
 from depthsmith.stereo_files.plan import StereoJob, StereoPlan
 from depthsmith.stereo_files.views import WIGGLE_SIDE, Look, Views, shrunk, views_of
-from depthsmith.types import Photo, StereoPair
+from depthsmith.types import DepthKind, Photo, StereoPair
 
 Observe = Callable[[Photo, Found, Look, float | None], None]
 """Is shown each photo with its depth, the look and the focal length."""
@@ -62,6 +62,7 @@ class Maker:
             job.photo, max_pixels=self.max_pixels, allow_truncated=self.allow_truncated
         )
         found = self.depth.of(photo, self.wanted.focal_of(photo))
+        notes = self._idle(found, look)
         longest = self.longest
         if look.format == "wiggle" and longest is None and job.targets[0].suffix.lower() != ".mp4":
             longest = WIGGLE_SIDE
@@ -72,7 +73,15 @@ class Maker:
                 job.targets[0].parent.mkdir(parents=True, exist_ok=True)
         _write(job, look, views)
         self.observe(photo, found, look, focal_px)
-        return (*photo.notes, *found.depth.notes[len(photo.notes) :], *views.notes)
+        return (*photo.notes, *found.depth.notes[len(photo.notes) :], *views.notes, *notes)
+
+    def _idle(self, found: Found, look: Look) -> tuple[str, ...]:
+        """Of several depth files, some may be in metres."""
+        given = self.wanted.focal_px is not None or self.wanted.fov_deg is not None
+        fills = look.sphere and look.flat_fov_deg is None
+        if not given or fills or found.depth.kind is DepthKind.DEPTH_M:
+            return ()
+        return ("its depth is not in metres, so the focal length changes nothing",)
 
 
 def _smaller(
@@ -96,5 +105,4 @@ def _write(job: StereoJob, look: Look, views: Views) -> None:
     elif look.format == "wiggle":
         write_wiggle(job.targets[0], views.pictures)
     else:
-        for target, picture in zip(job.targets, views.pictures, strict=True):
-            write_rgb(target, picture)
+        write_rgbs(job.targets, views.pictures)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import Literal, get_args
 from depthsmith.atomic import writing
 from depthsmith.errors import InputError, UsageError
 from depthsmith.film import FilmInfo
+from depthsmith.media.film.marks import is_own_film
 from depthsmith.media.film.probe import probe
+from depthsmith.media.film.sequence import is_own_sequence
 from depthsmith.media.folder import FILM_SUFFIXES
 from depthsmith.stereo import Align, Border, StereoSettings
 from depthsmith.video.coding import Coding, Loader, video_sink
@@ -92,7 +93,7 @@ class StereoFilms:
         if self.depth is not None and self.depth.is_file() and len(self.plan.jobs) > 1:
             raise UsageError(f"--depth {self.depth} is for one film; name a folder for several")
         for job in self.plan.jobs:
-            self._keep_depth(job)
+            self._check_depth(job)
 
     def make(self, job: FilmJob, progress: Progress) -> Made:
         """Do one ``job``; see `depthsmith.video.make.make`."""
@@ -117,17 +118,21 @@ class StereoFilms:
         fov_deg = math.degrees(2 * math.atan(film.size.width / 2 / focal_px))
         return replace(self.look, flat_fov_deg=fov_deg)
 
-    def _keep_depth(self, job: FilmJob) -> None:
-        there = [target for target in job.targets if target.exists()]
-        if self.depth is None or not there:
+    def _check_depth(self, job: FilmJob) -> None:
+        if self.depth is None:
             return
-        with contextlib.suppress(InputError):  # it is said when it is that film's turn
+        try:
             depth = find_depth(self.depth, job.film)
-            for target in there:
-                if target.samefile(depth):
-                    raise UsageError(
-                        f"{target} is an input and would be overwritten; use another -o"
-                    )
+        except InputError:  # it is said when it is that film's turn
+            return
+        for target in job.targets:
+            if target.exists() and target.samefile(depth):
+                raise UsageError(f"{target} is an input and would be overwritten; use another -o")
+        if self.far_is_bright and (is_own_film(depth) or is_own_sequence(depth)):
+            raise UsageError(
+                f"{depth} was made by depthsmith, where near is bright; leave out "
+                "--depth-polarity far-bright"
+            )
 
     def _source(self, job: FilmJob, film: FilmInfo) -> DepthSource:
         if self.depth is None:
