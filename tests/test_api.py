@@ -143,6 +143,40 @@ def test_load_and_predict(tmp_path: Path) -> None:
     assert (depth.kind, depth.source_size) == ("inverse_depth", (30, 50))
 
 
+def test_what_is_damaged_in_the_cache_is_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    built: list[Path] = []
+
+    def build(weights: Path, target: Path, **_: object) -> None:
+        built.append(mean_model(target))
+
+    monkeypatch.setattr("depthsmith.build.build_for_cache", build)
+    weights = tmp_path / "a.safetensors"
+    weights.write_bytes(b"weights")
+
+    def load() -> depthsmith.Predictor:
+        return depthsmith.load(weights, provider="cpu", kind="inverse-depth", family="da2")
+
+    assert load().session.name == load().session.name == built[0].name
+    assert len(built) == 1
+    whole = built[0].read_bytes()
+    for damaged in (b"", whole[:-9]):
+        built[0].write_bytes(damaged)
+        load()
+        assert built[0].read_bytes() == whole
+    assert len(built) == 3
+
+
+def test_a_damaged_file_of_the_user_stays(tmp_path: Path) -> None:
+    path = mean_model(tmp_path / "m.onnx")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(depthsmith.ModelError, match="cut short or damaged"):
+        depthsmith.load(path, provider="cpu")
+    assert path.exists()
+
+
 def test_load_says_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(depthsmith.UsageError, match="did you mean da2-small"):
         depthsmith.load("da2-smal")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -180,6 +182,8 @@ def test_auto_says_how_to_get_one(
     ) as caught:
         resolve("auto", provider="cpu", build=builds)
     assert "\n" not in str(caught.value)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert shown.count("Traceback") == 1, "the message has the reason; its causes say no more"
 
 
 def test_every_permissive_model_has_a_place_in_the_order() -> None:
@@ -198,6 +202,32 @@ def test_files_are_taken_as_they_are(tmp_path: Path, builds: Builds) -> None:
     with pytest.raises(UsageError, match="no model is called 'da9-huge'"):
         resolve("da9-huge", build=builds)
     assert builds.calls == []
+
+
+def test_what_was_used_longest_ago_makes_room(
+    hub: FakeHub, builds: Builds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(hub, "da2-small")
+
+    def file(side: int) -> Path:
+        return resolve("da2-small", build=builds, frames=Frames(Size(side, side), side))
+
+    first = file(70)
+    (first.with_name(f"{first.stem}-1234.onnx.data")).write_bytes(b"its weights")
+    (tmp_path / "cache" / "depthsmith" / "models" / ".x.part.onnx").write_bytes(b"of a killed run")
+    second = file(84)
+    for path in first.parent.iterdir():
+        os.utime(path, (1, 1))
+    assert file(70) == first
+    data = first.with_name(f"{first.stem}-1234.onnx.data")
+    assert first.stat().st_mtime == 1, "a film that goes on knows its model by this time"
+    largest = sum(path.stat().st_size for path in (first, data, second))
+    monkeypatch.setattr("depthsmith.checkpoint.cache.MOST_BUILT_BYTES", largest)
+    third = file(98)
+    assert cached_models(tmp_path) == sorted([first.name, data.name, third.name])
+    monkeypatch.setattr("depthsmith.checkpoint.cache.MOST_BUILT_BYTES", 0)
+    fourth = file(112)
+    assert cached_models(tmp_path) == [fourth.name], "the new one always stays"
 
 
 def test_another_config_is_another_network(tmp_path: Path, hub: FakeHub, builds: Builds) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from depthsmith.depth.fit import Method
 from depthsmith.depth.sizes import Frames
+from depthsmith.errors import ModelError
 from depthsmith.model_store import AUTO, Announce, resolve, say_nothing
 from depthsmith.pipeline import Predictor
 from depthsmith.runtime import open_session
@@ -59,15 +60,26 @@ def load(
     """
     official = frame_size is not None and fit in (None, "official")
     frames = Frames(frame_size, resolution) if frame_size and official else None
-    path = resolve(
-        model,
-        frames=frames,
-        provider=provider,
-        allow_license=allow_license,
-        progress=progress,
-        announce=announce,
-    )
-    session = open_session(path, provider=provider, threads=threads)
+
+    def find() -> Path:
+        return resolve(
+            model,
+            frames=frames,
+            provider=provider,
+            allow_license=allow_license,
+            progress=progress,
+            announce=announce,
+        )
+
+    path = find()
+    try:
+        session = open_session(path, provider=provider, threads=threads)
+    except ModelError:
+        if path == Path(model):
+            raise
+        path.unlink(missing_ok=True)  # damaged in the cache: it is made anew
+        path = find()
+        session = open_session(path, provider=provider, threads=threads)
     for note in session.notes:
         announce(note)
     if provider == "auto":

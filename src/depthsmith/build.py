@@ -177,7 +177,7 @@ def build_file(
     report: Report | None = None
     with atomic_path(target) as part:
         if model_bytes(model) > _INLINE_LIMIT_BYTES:
-            data = target.with_name(_data_name(checkpoint, options))
+            data = target.with_name(_data_name(target, checkpoint, options))
         existed = data is not None and data.exists()
         try:
             _write(model, part, data)
@@ -257,15 +257,15 @@ def _write(model: ir.Model, part: Path, data: Path | None) -> None:
     ir.save(model, part, external_data=data.name, max_workers=1)
 
 
-def _data_name(checkpoint: Checkpoint, options: GraphOptions) -> str:
-    """Name of the data file beside a large graph: the same for the same content only.
+def _data_name(target: Path, checkpoint: Checkpoint, options: GraphOptions) -> str:
+    """Name of the data file beside a large graph: begins as that one's, and is the same for
+    the same content only.
 
     So a new graph never meets the data of an old one, whenever the work is interrupted.
     """
     key = json.dumps([checkpoint.sha256, __version__, asdict(options)], sort_keys=True)
     digest = hashlib.sha256(key.encode()).hexdigest()[:12]
-    stem = checkpoint.card.file_stem if checkpoint.card else checkpoint.arch.family
-    return f"{stem}-{digest}.onnx.data"
+    return f"{target.stem}-{digest}.onnx.data"
 
 
 def _append_metadata(path: Path, contract: Contract) -> None:

@@ -15,7 +15,7 @@ from typing import Protocol
 from depthsmith._version import __version__
 from depthsmith.atomic import writing
 from depthsmith.catalog import ALLOWED_LICENSES, MODELS, ModelCard, find
-from depthsmith.checkpoint.cache import cache_root, weights_sha256
+from depthsmith.checkpoint.cache import cache_root, make_room, note_use, weights_sha256
 from depthsmith.checkpoint.hub import Fetched, cached, fetch
 from depthsmith.checkpoint.license_gate import check_license
 from depthsmith.contract import Source
@@ -183,7 +183,7 @@ class _Store:
         except FetchError as error:
             raise FetchError(
                 f"no model is here, and {_FALLBACK} could not be fetched: {error}"
-            ) from error
+            ) from None
 
     def from_catalog(self, card: ModelCard) -> Path:
         here = cached(card.repository)
@@ -196,6 +196,7 @@ class _Store:
                     repository=card.repository,
                     allow_license=self.allow_license,
                 )
+                note_use(target)
                 return target
         fetched = pull(card.name, allow_license=self.allow_license, progress=self.progress)
         if fetched.note:
@@ -240,6 +241,8 @@ class _Store:
                 attention=self.attention,
                 frames=self.frames,
             )
+            make_room(target)
+        note_use(target)
         return target
 
     def _target(self, stem: str, sha256: str, config: Path | None) -> Path:

@@ -7,9 +7,11 @@ cannot be written costs time and nothing else.
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,12 +25,42 @@ _CHUNK_BYTES = 4 << 20
 _REMEMBERED_FROM_BYTES = 8 << 20
 """Smaller files are hashed each time: that takes milliseconds."""
 
+MOST_BUILT_BYTES = 10 << 30
+"""Of built files together."""
+
 
 def cache_root() -> Path:
     """The user's cache folder of depthsmith (``~/.cache/depthsmith`` on Linux)."""
     import platformdirs
 
     return platformdirs.user_cache_path("depthsmith", appauthor=False)
+
+
+def note_use(built: Path) -> None:
+    """Remember that a built file is in use, with what lies beside it under its name.
+
+    As the time of last access, which many systems do not keep by themselves.
+    """
+    for path in built.parent.glob(f"{glob.escape(built.stem)}*"):
+        with contextlib.suppress(OSError):
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+
+
+def make_room(built: Path) -> None:
+    """Remove what was used longest ago from the folder of ``built``, but for that, until the rest
+    is within `MOST_BUILT_BYTES`.
+
+    What is in use goes on working: where an open file cannot be removed it stays.
+    """
+    with contextlib.suppress(OSError):
+        files = [(path, path.stat()) for path in built.parent.iterdir()]
+        files.sort(key=lambda file: max(file[1].st_atime, file[1].st_mtime), reverse=True)
+        total = 0
+        for path, stat in files:
+            total += stat.st_size
+            if total > MOST_BUILT_BYTES and not path.name.startswith(built.stem):
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
 
 def weights_sha256(path: Path) -> str:

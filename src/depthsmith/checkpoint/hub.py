@@ -83,17 +83,19 @@ def fetch(
     revision = revision or "main"
     _check_names(repository, revision)
     gate = _Gate(repository, allow_license, expected_license)
-    if transfer.offline():
-        return _from_cache(repository, revision, gate, "HF_HUB_OFFLINE is set")
-    try:
-        listing = transfer.ask(repository, revision)
-    except HubError as error:
-        if not error.passing:
-            hint = ""
-            if _snapshot(repository, revision):
-                hint = "; set HF_HUB_OFFLINE=1 to use the cached copy"
-            raise FetchError(f"{error}{hint}") from error
-        return _from_cache(repository, revision, gate, str(error))
+    why, listing = "HF_HUB_OFFLINE is set", None
+    if not transfer.offline():
+        try:
+            listing = transfer.ask(repository, revision)
+        except HubError as error:
+            why = str(error)
+            if not error.passing:
+                hint = ""
+                if _snapshot(repository, revision):
+                    hint = "; set HF_HUB_OFFLINE=1 to use the cached copy"
+                raise FetchError(f"{why}{hint}") from None
+    if listing is None:
+        return _from_cache(repository, revision, gate, why)
     license, consent = gate.check(listing.license)
     paths = _download(repository, listing, progress)
     digests = {name: file_sha256(path) for name, path in paths.items()}
@@ -180,11 +182,11 @@ def _download(repository: str, listing: Listing, progress: bool) -> dict[str, Pa
             path = transfer.download(repository, listing.commit, name, progress=progress)
         except HubError as error:
             if not error.passing:
-                raise FetchError(str(error)) from error
+                raise FetchError(str(error)) from None
             raise FetchError(
                 f"{repository}/{name} did not arrive: {error}; run the same command again, or "
                 f"{_by_hand(repository)}"
-            ) from error
+            ) from None
         _check_file(repository, path, file)
         paths[name] = path
 

@@ -51,5 +51,7 @@ def network_key(predictor: Predictor) -> tuple[object, ...]:
     parts = [predictor.contract, predictor.fit, predictor.resolution, session.provider]
     if isinstance(session, OrtSession):
         model = session.path.stat()
-        parts += [model.st_size, model.st_mtime_ns]
+        parts.append(model.st_size)
+        if predictor.contract.source is None:  # else one that is built anew is the same
+            parts.append(model.st_mtime_ns)
     return tuple(parts)
