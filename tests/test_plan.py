@@ -99,17 +99,22 @@ def test_one_file_for_several_photos(photos: Path, inputs: list[str]) -> None:
         plan([Path(name) for name in inputs], output=Path("x.png"))
 
 
-def test_two_photos_for_one_file(photos: Path) -> None:
+def test_names_that_differ_in_the_suffix_only_keep_it(photos: Path) -> None:
+    """Case alone does not keep files apart."""
     (photos / "a.png").touch()
-    with pytest.raises(UsageError, match=r"in/a\.jpg and in/a\.png would both become in/a_depth"):
-        plan([photos])
-    with pytest.raises(UsageError, match="would both become out/a_depth"):
-        plan([photos / "a.jpg", photos / "sub/deep/a.jpg"], output=Path("out"))
-
-
-def test_case_alone_does_not_keep_files_apart(photos: Path) -> None:
     (photos / "A.jpeg").touch()
-    with pytest.raises(UsageError, match="would both become"):
+    assert pairs(photos) == [
+        ("in/A.jpeg", "in/A.jpeg_depth.png"), ("in/a.jpg", "in/a.jpg_depth.png"),
+        ("in/a.png", "in/a.png_depth.png"), ("in/b.JPG", "in/b_depth.png"),
+    ]  # fmt: skip
+
+
+def test_two_photos_for_one_file(photos: Path) -> None:
+    with pytest.raises(UsageError, match=r"would both become out/a\.jpg_depth"):
+        plan([photos / "a.jpg", photos / "sub/deep/a.jpg"], output=Path("out"))
+    for name in ("a.png", "a.jpg.png"):
+        (photos / name).touch()
+    with pytest.raises(UsageError, match=r"a\.jpg and in/a\.jpg\.png would both become"):
         plan([photos])
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence, Sized
+from collections import Counter
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,9 +54,9 @@ def plan(
     """Decide where the depth map of each photo goes.
 
     Without ``output`` it goes beside the photo, as ``NAME_depth.png`` (colour pictures
-    ``NAME_depth_color.png``); with a folder, into
-    that, under the same name and, for photos found in a folder, the same folders below; with
-    a file name, there. What depthsmith itself wrote into a folder of photos is left out.
+    ``NAME_depth_color.png``; see `targets_of`); with a folder, into that, under the same name
+    and, for photos found in a folder, the same folders below; with a file name, there. What
+    depthsmith itself wrote into a folder of photos is left out.
 
     Args:
         inputs: photos and folders of photos.
@@ -85,7 +86,8 @@ def plan(
     if file:
         check_folder_of(file)
     ending = f"_depth_color{suffix}" if picture else f"_depth{suffix}"
-    jobs = [Job(photo, file or target_of(photo, folder, folders, ending)) for photo in photos]
+    targets = [file] if file else targets_of(photos, folder, folders, ending)
+    jobs = [Job(photo, target) for photo, target in zip(photos, targets, strict=True)]
     refuse_collisions([(job.photo, job.target) for job in jobs])
     if skip_existing:
         there = [job.photo for job in jobs if job.target.exists()]
@@ -140,11 +142,29 @@ def counted(items: Sized, what: str) -> str:
     return f"{len(items)} {what}" if len(items) == 1 else f"{len(items)} {what}s"
 
 
-def target_of(source: Path, output: Path | None, folders: Iterable[Path], ending: str) -> Path:
-    """Where what becomes of ``source`` goes: beside it, or into ``output`` as it lies in
+def targets_of(
+    sources: Sequence[Path], output: Path | None, folders: Sequence[Path], ending: str
+) -> list[Path]:
+    """Where what becomes of each source goes: beside it, or into ``output`` as it lies in
     ``folders``.
+
+    Under the source's name without its suffix, and ``ending``; with its suffix where two would
+    have the same name (``a.jpg`` and ``a.png``).
     """
-    name = f"{source.stem}{ending}"
+    short = [_target(source, source.stem, output, folders, ending) for source in sources]
+    times = Counter(_key(target) for target in short)
+    return [
+        _target(source, source.name, output, folders, ending)
+        if times[_key(target)] > 1
+        else target
+        for source, target in zip(sources, short, strict=True)
+    ]
+
+
+def _target(
+    source: Path, stem: str, output: Path | None, folders: Sequence[Path], ending: str
+) -> Path:
+    name = f"{stem}{ending}"
     if output is None:
         return source.with_name(name)
     for folder in folders:

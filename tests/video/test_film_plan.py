@@ -92,5 +92,8 @@ def test_refused(
 
 def test_two_films_for_one_name(folder: Path) -> None:
     (folder / "films" / "a.mkv").write_bytes(b"")
+    names = [target.name for job in plan("films").jobs for target in job.targets]
+    assert {"a.mkv_depth.mp4", "a.mp4_depth.mp4"} == {*names}
+    (folder / "a.mkv").write_bytes(b"")
     with pytest.raises(UsageError, match="would both become"):
-        plan("films")
+        plan("a.mkv", "films/a.mkv", output="out/")

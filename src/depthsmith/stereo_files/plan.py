@@ -17,7 +17,7 @@ from depthsmith.plan import (
     file_or_folder,
     one_for_many,
     refuse_collisions,
-    target_of,
+    targets_of,
 )
 from depthsmith.stereo.names import ENDINGS, EYE_ENDINGS
 
@@ -105,8 +105,8 @@ def plan_stereo(
     suffix = _suffix(chosen, file, file_type)
     ending = _PREVIEW if preview else ENDINGS[chosen]
     jobs = []
-    for photo in photos:
-        target = file or target_of(photo, folder, folders, f"{ending}{suffix}")
+    targets = [file] if file else targets_of(photos, folder, folders, f"{ending}{suffix}")
+    for photo, target in zip(photos, targets, strict=True):
         eyes = EYE_ENDINGS if chosen == "left-right" else ("",)
         jobs.append(
             StereoJob(photo, tuple(target.with_name(f"{target.stem}{e}{suffix}") for e in eyes))

@@ -16,7 +16,7 @@ from depthsmith.plan import (
     file_or_folder,
     one_for_many,
     refuse_collisions,
-    target_of,
+    targets_of,
 )
 
 Format = Literal["mp4", "mov", "mkv", "png16", "exr", "npz"]
@@ -111,8 +111,8 @@ def plan_films(
     if suffix is None:
         suffix = "" if chosen in SEQUENCES else f".{chosen}"
     jobs = []
-    for film in films:
-        target = file or target_of(film, folder, folders, f"{ending}{suffix}")
+    targets = [file] if file else targets_of(films, folder, folders, f"{ending}{suffix}")
+    for film, target in zip(films, targets, strict=True):
         names = (f"{target.stem}{eye}{target.suffix}" if eye else target.name for eye in eyes)
         jobs.append(FilmJob(film, tuple(target.with_name(name) for name in names)))
     refuse_collisions([(job.film, target) for job in jobs for target in job.targets])
