@@ -68,6 +68,19 @@ def test_our_file(folder):
     assert all(c.relative_max <= 2e-5 for c in report.comparisons)
 
 
+@pytest.mark.parametrize("fixed", [{0: 3}, {0: 2, 2: 70, 3: 84}, {2: 98}])
+def test_what_is_fixed_in_a_file_made_elsewhere(folder, tmp_path, fixed):
+    """The batch, batch and size, one side."""
+    model = onnx.load(folder / "ours.onnx")
+    for axis, length in fixed.items():
+        model.graph.input[0].type.tensor_type.shape.dim[axis].dim_value = length
+    del model.metadata_props[:]
+    onnx.save(model, tmp_path / "x.onnx")
+    report = verify_path(tmp_path / "x.onnx", weights=folder, kind="inverse-depth")
+    assert report.passed, report.failures
+    assert all(c.relative_max <= 2e-5 for c in report.comparisons)
+
+
 def test_traced_fixed_file_equals_the_network(folder):
     report = verify_path(folder / "traced_140.onnx", weights=folder)
     assert report.passed, report.failures

@@ -15,9 +15,10 @@ from depthsmith import oracle
 from depthsmith.catalog import Architecture
 from depthsmith.contract import Contract
 from depthsmith.errors import ModelError
-from depthsmith.runtime import Session, open_session
+from depthsmith.runtime import Session
 from depthsmith.types import Size
 from depthsmith.verify import images
+from depthsmith.verify.any_batch import open_any_batch
 from depthsmith.verify.report import TOLERANCES, Check, Comparison, Report, compare
 
 Progress = Callable[[str, float], None]
@@ -73,9 +74,11 @@ def verify_against_weights(
         ProviderError: if the provider cannot be had.
     """
     progress("loading the graph", 0.0)
-    session = open_session(path, provider=provider)
+    session = open_any_batch(path, contract, provider)
     spec, fixed = contract.input, contract.size.fixed
-    cases = [(name, fixed) for name in images.NAMES] if fixed else list(_DYNAMIC)
+    cases = [(name, with_fixed_sides(size, contract)) for name, size in _DYNAMIC]
+    if fixed is not None:
+        cases = [(name, fixed) for name in images.NAMES]
     if quick:
         cases = cases[-1:]
     position = position_embedding or (contract.build or {}).get("position_embedding", "official")
@@ -116,6 +119,12 @@ def verify_against_weights(
         tuple(comparisons),
         tuple(checks),
     )
+
+
+def with_fixed_sides(size: Size, contract: Contract) -> Size:
+    """``size``, but where one side of the file is fixed."""
+    rule = contract.size
+    return Size(rule.height or size.height, rule.width or size.width)
 
 
 def _in_parallel(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from depthsmith.contract import Contract
 from depthsmith.errors import ModelError
-from depthsmith.runtime import Session, open_session
+from depthsmith.runtime import Session
 from depthsmith.types import Size
 from depthsmith.verify import images
 from depthsmith.verify.against_oracle import (
@@ -20,7 +18,9 @@ from depthsmith.verify.against_oracle import (
     batch_check,
     onnxruntime_version,
     run_checked,
+    with_fixed_sides,
 )
+from depthsmith.verify.any_batch import open_any_batch
 from depthsmith.verify.report import TOLERANCES, Check, Report
 
 _SWEEP = (Size(252, 336), Size(336, 252), Size(140, 280))
@@ -51,15 +51,13 @@ def verify_file(
         ModelError: if the file cannot be loaded.
         ProviderError: if the provider cannot be had.
     """
-    session = _open(path, contract.size.batch, provider)
+    session = open_any_batch(path, contract, provider)
     spec, rule = contract.input, contract.size
     notes = list(session.notes)
     if spec.normalization is None:
         notes.append("normalisation is unknown; ImageNet was fed")
     checks: list[Check] = [Check("signature", True, describe_signature(contract))]
-    if rule.batch not in (None, 1):
-        contract = replace(contract, size=replace(rule, batch=None))  # see `_Filled`
-    sizes = [rule.fixed] if rule.fixed else [_with_fixed_sides(size, contract) for size in _SWEEP]
+    sizes = [rule.fixed] if rule.fixed else [with_fixed_sides(size, contract) for size in _SWEEP]
     names = ("photo", "smooth", "noise")
     inputs: list[NDArray[np.generic]] = []
     found: list[Maps] = []
@@ -81,7 +79,7 @@ def verify_file(
     checks.append(batch_check(session, contract, inputs, found))
     if provider != "cpu" and session.provider != "cpu" and found[0]:
         progress("against the CPU", 0.9)
-        checks.append(_against_cpu(path, rule.batch, first, found[0], session.provider))
+        checks.append(_against_cpu(path, contract, first, found[0], session.provider))
     progress("done", 1.0)
     if all(c.passed for c in checks):
         checks += [
@@ -94,31 +92,6 @@ def verify_file(
     )  # fmt: skip
 
 
-class _Filled:
-    """A session of a fixed batch that takes fewer pictures: the rest are copies of the first."""
-
-    def __init__(self, inner: Session, batch: int) -> None:
-        self._inner = inner
-        self._batch = batch
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def run(self, batch: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        count = len(batch)
-        rest = np.repeat(batch[:1], self._batch - count, axis=0)
-        outputs = self._inner.run(np.concatenate([batch, rest]))
-        return {
-            name: values[:count] if values.shape[:1] == (self._batch,) else values
-            for name, values in outputs.items()
-        }
-
-
-def _open(path: Path, fixed_batch: int | None, provider: str) -> Session:
-    session = open_session(path, provider=provider)
-    return session if fixed_batch in (None, 1) else _Filled(session, fixed_batch)
-
-
 def describe_signature(contract: Contract) -> str:
     """One line: input and outputs with dtypes and sizes."""
     spec, rule = contract.input, contract.size
@@ -127,11 +100,6 @@ def describe_signature(contract: Contract) -> str:
     size = "any size" if free else f"{rule.height or 'any'}x{rule.width or 'any'}"
     batch = "any batch" if rule.batch is None else f"batch {rule.batch}"
     return f"{spec.name} {spec.dtype} {spec.layout} {size}, {batch} -> {outputs}"
-
-
-def _with_fixed_sides(size: Size, contract: Contract) -> Size:
-    rule = contract.size
-    return Size(rule.height or size.height, rule.width or size.width)
 
 
 def _batch(contract: Contract, name: str, size: Size) -> NDArray[np.generic]:
@@ -182,10 +150,10 @@ def _depends_on_input(session: Session, other: NDArray[np.generic], before: Maps
 
 
 def _against_cpu(
-    path: Path, fixed_batch: int | None, batch: NDArray[np.generic], found: Maps, provider: str
+    path: Path, contract: Contract, batch: NDArray[np.generic], found: Maps, provider: str
 ) -> Check:
     try:
-        worst = _difference(_run(_open(path, fixed_batch, "cpu"), batch, found), found)
+        worst = _difference(_run(open_any_batch(path, contract, "cpu"), batch, found), found)
     except ModelError as error:
         return Check("agrees with the CPU", False, f"the CPU cannot run it: {error}")
     return Check(
