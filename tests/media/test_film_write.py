@@ -92,6 +92,32 @@ def test_a_viewer_sees_the_near_map(source: Path, tmp_path: Path) -> None:
     assert (frames[0][25:45, 18:32] == 255).all()
 
 
+@pytest.mark.parametrize("codec", ["h264", "hevc"])
+def test_colours_are_where_they_were(source: Path, tmp_path: Path, codec: str) -> None:
+    """Chroma is sited on every second column: H.264 and H.265, chroma sample location type 0."""
+    x = np.arange(128)
+    blue = 128 + 100 * np.sin(x / 5)
+    rgb = np.zeros((96, 128, 3))
+    rgb[..., 0], rgb[..., 1], rgb[..., 2] = 60, 90, blue
+    rgb = np.rint(rgb).astype(np.uint8)
+    target = tmp_path / "a.mp4"
+    write(source, target, "rgb", picture=lambda *_: rgb, codec=codec, crf=1)
+    with av.open(str(target)) as film:
+        frame = next(film.decode(video=0))
+    plane, dtype = frame.planes[1], np.uint8 if codec == "h264" else np.dtype("<u2")
+    step = 1 if codec == "h264" else 4
+    stored = np.frombuffer(plane, dtype).reshape(48, -1)[20, :64] / step
+    # BT.709, limited range: H.273, equations 38 and 41
+    luma = 0.2126 * 60 + 0.7152 * 90 + 0.0722 * blue
+    chroma = 128 + 224 / 255 * (blue - luma) / 1.8556
+
+    def error(shift: float) -> float:
+        return float(np.abs(np.interp(x[4:-4:2] + shift, x, chroma) - stored[2:-2]).mean())
+
+    assert error(0) < 0.6
+    assert error(0) < 0.2 * min(error(-0.5), error(0.5))
+
+
 @pytest.mark.parametrize("content", ["gray", "rgb"])
 def test_frames_stay_in_order(source: Path, tmp_path: Path, content: str) -> None:
     target = tmp_path / "a.mkv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from depthsmith.media.film.encoding import Encoding
 from depthsmith.media.film.limits import coded_size
 from depthsmith.types import FloatArray, Size
 
-# Of libswscale: bicubic, chroma from every pixel, exact rounding.
-_CAREFUL = 4 | 0x4000 | 0x40000
+# Chroma from every pixel, sited on every second column as all decoders take it to be: libswscale
+# by itself puts it between two columns, and colours come out half a pixel too far left.
+_CAREFUL = (
+    "flags=bicubic+full_chroma_inp+accurate_rnd:in_range=full:"
+    "out_color_matrix=bt709:out_range=limited:out_chroma_loc=left"
+)
 _LIMITED, _FULL = 1, 2  # AVCOL_RANGE_*
-_BT709 = 1  # SWS_CS_ITU709
 # Weights of red and blue in luma, by matrix: ITU-T H.273, table 4.
 _WEIGHTS = {1: (0.2126, 0.0722), 9: (0.2627, 0.0593)}
 
@@ -32,6 +36,7 @@ class Pictures:
         self.coded = coded_size(encoding, size)
         self._shape = tuple(size) if encoding.content == "gray" else (*size, 3)
         self._dtype = {"gray": np.float32, "rgb": np.uint8, "deep": np.uint16}[encoding.content]
+        self._to_video: Any = None
 
     def frame(self, pixels: NDArray[Any]) -> Any:
         """``pixels`` as a frame without time.
@@ -109,16 +114,32 @@ class Pictures:
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format=kind)
         if encoding.codec == "ffv1":
             return frame.reformat(format=encoding.pixel_format)
-        # Hardware's formats are those of software in another order; the encoder's wrapper
-        # puts them so.
-        planar = "yuv420p" if encoding.color.bit_depth == 8 else "yuv420p10le"
-        return frame.reformat(
-            format=planar,
-            dst_colorspace=_BT709,
-            src_color_range=_FULL,
-            dst_color_range=_LIMITED,
-            interpolation=_CAREFUL,
-        )
+        if self._to_video is None:
+            # Hardware's formats are those of software in another order; the encoder's wrapper
+            # puts them so.
+            planar = "yuv420p" if encoding.color.bit_depth == 8 else "yuv420p10le"
+            self._to_video = _filters(frame, ("scale", _CAREFUL), ("format", planar))
+        frame.pts = 0
+        self._to_video.push(frame)
+        frame = self._to_video.pull()
+        frame.pts = None
+        return frame
+
+
+def _filters(frame: Any, *chain: tuple[str, str]) -> Any:
+    """FFmpeg's filters, for frames like ``frame``."""
+    from av.filter import Graph
+
+    graph = Graph()
+    source = graph.add_buffer(
+        width=frame.width,
+        height=frame.height,
+        format=frame.format.name,
+        time_base=Fraction(1),
+    )
+    graph.link_nodes(source, *(graph.add(*each) for each in chain), graph.add("buffersink"))
+    graph.configure()
+    return graph
 
 
 def _ten_bits(matrix: int) -> NDArray[np.float64]:
