@@ -330,6 +330,18 @@ def test_contact_sheet(run: Run) -> None:
     assert run("board.png", "--depth", ".", "--contact-sheet", "s.tif")[0] == ExitCode.USAGE
 
 
+def test_depth_of_photos_whose_names_differ_in_the_suffix(run: Run) -> None:
+    five_bands()
+    Path("board.png").rename("a.png")
+    Image.fromarray(checkerboard(320, 200)).save("a.jpg")
+    Path("d").mkdir()
+    Path("near.png").rename("d/a.png_depth.png")
+    tall = DepthMap(np.zeros((320, 200), np.float32), DepthKind.NEAR, Size(320, 200))
+    write_depth(Path("d/a.jpg_depth.png"), tall)
+    files = ["out/a.jpg_LRF_Full_SBS.jpg", "out/a.png_LRF_Full_SBS.jpg"]
+    assert run(".", "--depth", "d", "-o", "out/") == (0, files, "")
+
+
 def test_depth_of_other_programs(run: Run) -> None:
     """Without a word on what it means: a picture is near, numbers have to be explained."""
     rgb = five_bands()

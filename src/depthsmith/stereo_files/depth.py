@@ -67,7 +67,7 @@ class FileDepth:
 
     Args:
         path: of a file; or of a folder, in which ``NAME_depth.*`` or ``NAME.*`` belongs to the
-            photo ``NAME``.
+            photo ``NAME``, with its suffix (as where two differ in that only) or without.
         polarity: what files that do not say it themselves mean: larger is nearer, or farther.
     """
 
@@ -101,8 +101,9 @@ class FileDepth:
     def _file(self, photo: Photo) -> Path:
         if not self.path.is_dir():
             return self.path
-        stem = photo.path.stem if photo.path else ""
-        for name in (f"{stem}_depth", stem):
+        own = photo.path or Path()
+        stem = own.stem
+        for name in (f"{own.name}_depth", f"{stem}_depth", stem):
             files = sorted(
                 path
                 for path in self.path.iterdir()

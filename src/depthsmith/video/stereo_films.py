@@ -151,7 +151,7 @@ def find_depth(depth: Path, film: Path) -> Path:
     """
     if not depth.is_dir():
         return depth
-    for name in (f"{film.stem}_depth", film.stem):
+    for name in (f"{film.name}_depth", f"{film.stem}_depth", film.stem):
         for path in sorted(depth.iterdir()):
             known = path.is_dir() or path.suffix.lower() in FILM_SUFFIXES
             if path.stem == name and known and not path.samefile(film):
