@@ -566,12 +566,12 @@ def test_cache_without_links(
 
 
 def test_hub_reachable(hub: FakeHub) -> None:
-    assert hub_reachable()
+    assert hub_reachable(timeout_s=60)
     hub.fail("HEAD /", "hang")
     assert not hub_reachable(timeout_s=0.2)
     hub.behave()
     hub.fail("HEAD /", status=503)
-    assert not hub_reachable()
+    assert not hub_reachable(timeout_s=60)
 
 
 def test_hub_cache_is_found_as_the_library_finds_it(tmp_path: Path) -> None:
