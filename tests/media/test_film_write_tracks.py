@@ -279,6 +279,58 @@ def test_marks_of_tracks_are_kept(tmp_path: Path) -> None:
         assert [s.disposition for s in audio] == wanted
 
 
+def stored_timecode(path: Path) -> str | None:
+    with av.open(str(path)) as film:
+        tags = {**film.streams[0].metadata, **film.metadata}
+    return {name.lower(): text for name, text in tags.items()}.get("timecode")
+
+
+NTSC = Fraction(30000, 1001)
+
+
+@pytest.mark.parametrize("suffix", CONTAINERS)
+@pytest.mark.parametrize(
+    ("timecode", "rate"),
+    [("01:02:03:04", Fraction(25)), ("10:00:00;02", NTSC), ("00:59:59:00", NTSC)],
+)
+def test_timecodes(tmp_path: Path, suffix: str, timecode: str, rate: Fraction) -> None:
+    source = make_film_file(
+        tmp_path / "a.mov", parts=((10 / rate, rate),), metadata={"timecode": timecode}
+    )
+    target = tmp_path / f"out{suffix}"
+    written = write(source, target)
+    assert (written.copied, written.dropped) == ((f"timecode {timecode}",), ())
+    assert stored_timecode(target) == timecode
+    with av.open(str(target)) as film:
+        assert film.streams.video[0].frames in (10, 0)
+    part = tmp_path / f"part{suffix}"
+    cut = write(source, part, spans=(Span(0.1, None),))
+    assert cut.dropped == (f"timecode {timecode} (it is that of the whole film)",)
+    assert stored_timecode(part) is None
+
+
+@pytest.mark.parametrize("timecode", ["25 o'clock", "01:00:00;02"])
+def test_a_timecode_that_ffmpeg_refuses(tmp_path: Path, timecode: str) -> None:
+    source = make_film_file(
+        tmp_path / "a.mkv", parts=((0.4, 25),), metadata={"timecode": timecode}
+    )
+    written = write(source, tmp_path / "out.mp4")
+    assert written.dropped[0].startswith(f"timecode {timecode} (")
+
+
+def test_a_digital_video_tape(tmp_path: Path) -> None:
+    """Whose clock FFmpeg takes for its rate."""
+    source = make_film_file(
+        tmp_path / "a.dv", size=(576, 720), codec="dvvideo", format="dv", options={},
+        parts=((0.4, 25),),
+    )  # fmt: skip
+    written = write(source, tmp_path / "out.mp4")
+    assert written.copied == ("timecode 00:00:00:00",)
+    with av.open(str(tmp_path / "out.mp4")) as film:
+        assert film.streams.video[0].average_rate == 25
+        assert film.streams.video[0].frames == 10
+
+
 def test_without_tracks(tmp_path: Path) -> None:
     source = make_film_file(tmp_path / "a.mp4", audio=(AudioSpec(),))
     write(source, tmp_path / "out.mp4", sink_options={"keep_tracks": False})

@@ -25,6 +25,7 @@ from depthsmith.media.film.montage import Montage
 from depthsmith.media.film.picture_packets import picture_packets
 from depthsmith.media.film.probe import opened
 from depthsmith.media.film.stream_facts import with_hdr
+from depthsmith.media.film.timecode import timecode_of
 from depthsmith.media.film.track_plan import Keep
 from depthsmith.media.film.tracks import Assembled, kept_tags, open_tracks
 from depthsmith.media.film.work import Segment
@@ -82,7 +83,10 @@ def assemble(
             with writing_film(target):
                 video = _video_stream(output, first, source, montage, encoding, mark, keep)
             writers = open_tracks(output, film, source, montage, done, wanted, keep)
-            _metadata(output, film, montage, mark, done, chapters=wanted != "nothing")
+            _metadata(output, film, mark)
+            if wanted != "nothing":
+                _timecode(output, film, source, montage, done)
+                _chapters(output, film, montage, done)
             pictures = picture_packets(segments, montage, video)
             _mux(output, target, film, montage, writers, pictures, done)
         finally:
@@ -128,13 +132,25 @@ def _video_stream(
     return stream
 
 
-def _metadata(
-    output: Any, film: Any, montage: Montage, mark: str, done: Assembled, *, chapters: bool
-) -> None:
-    output.metadata.update(kept_tags(film.metadata))
+def _metadata(output: Any, film: Any, mark: str) -> None:
+    output.metadata.update(kept_tags(film.metadata, ("timecode",)))
     output.metadata[MARK] = mark
+
+
+def _timecode(output: Any, film: Any, source: FilmInfo, montage: Montage, done: Assembled) -> None:
+    timecode, reason = timecode_of(film, source.frame_rate)
+    if montage.parts:
+        reason = "it is that of the whole film"
+    if timecode and not reason:
+        output.metadata["timecode"] = timecode
+        done.copied.append(f"timecode {timecode}")
+    elif timecode:
+        done.dropped.append(f"timecode {timecode} ({reason})")
+
+
+def _chapters(output: Any, film: Any, montage: Montage, done: Assembled) -> None:
     kept: list[Any] = []
-    for chapter in film.chapters() if chapters else ():
+    for chapter in film.chapters():
         unit = chapter["time_base"]
         pieces = montage.clip(chapter["start"] * unit, chapter["end"] * unit)
         for begin, end in pieces:

@@ -27,6 +27,7 @@ __all__ = [
 
 _FIRST_FRAME_PACKETS = 5000
 _PLAUSIBLE_ASPECT = 10
+_MOST_RATE = 1000
 
 
 def probe(path: str | Path, *, stream: int | None = None) -> FilmInfo:
@@ -112,7 +113,7 @@ def _describe(path: Path, container: Any, stream: Any, frame: Any) -> FilmInfo:
         notes.append("interlaced; each frame is taken as it is")
     if any(component.is_alpha for component in frame.format.components):
         notes.append("transparency is ignored")
-    rate = stream.average_rate or stream.guessed_rate or stream.base_rate
+    rate = _rate(stream)
     duration = duration_of(container, stream)
     count = stream.frames or None
     if duration and rate and (count is None or duration * rate < 0.98 * count):
@@ -125,7 +126,7 @@ def _describe(path: Path, container: Any, stream: Any, frame: Any) -> FilmInfo:
         size=display_size(coded, aspect, turn.turn_deg), coded=coded,
         turn_deg=turn.turn_deg, flipped=turn.flipped, sample_aspect=aspect,
         time_base=Fraction(stream.time_base), start=_start(stream, frame),
-        frame_rate=Fraction(rate) if rate else None, frame_count=count, duration_s=duration,
+        frame_rate=rate, frame_count=count, duration_s=duration,
         codec=context.name, bit_rate=_bit_rate(path, container, stream, duration),
         color=color, interlaced=interlaced, tracks=_tracks(container, stream),
         chapters=len(container.chapters()), notes=tuple(notes),
@@ -158,6 +159,13 @@ def _aspect(stream: Any, notes: list[str]) -> Fraction:
         notes.append(f"a sample aspect ratio of {aspect} is not credible; pixels are square")
         return Fraction(1)
     return Fraction(aspect)
+
+
+def _rate(stream: Any) -> Fraction | None:
+    """Frames in a second; no camera's is higher than `_MOST_RATE`, but a clock's may be."""
+    rates = (stream.average_rate, stream.guessed_rate, stream.base_rate)
+    known = [Fraction(rate) for rate in rates if rate]
+    return next((rate for rate in known if rate <= _MOST_RATE), known[0] if known else None)
 
 
 def _start(stream: Any, frame: Any) -> int | None:

@@ -76,7 +76,9 @@ def plan_tracks(
         keep: see `Keep`.
     """
     plans = [
-        _plan(stream, container, known) for stream in source.streams if stream.index != pictures
+        _plan(source, stream, container, known)
+        for stream in source.streams
+        if stream.index != pictures
     ]
     return plans if keep == "all" else [_plain(plan, keep) for plan in plans]
 
@@ -97,7 +99,7 @@ def cover_file(stream: Any) -> tuple[str, str] | None:
     return stream.metadata.get("filename", usual[0]), stream.metadata.get("mimetype", usual[1])
 
 
-def _plan(stream: Any, container: str, known: set[str]) -> TrackPlan:
+def _plan(film: Any, stream: Any, container: str, known: set[str]) -> TrackPlan:
     name = codec_name(stream)
     metadata = stream.metadata
     language = metadata.get("language", "")
@@ -119,8 +121,10 @@ def _plan(stream: Any, container: str, known: set[str]) -> TrackPlan:
     elif track.kind == "video":
         reason = "one film's pictures are made at a time"
     elif track.kind == "data":
-        # QuickTime keeps chapters' titles in a track; they come as chapters.
-        if name in ("", "bin_data") and not metadata.get("timecode"):
+        # A timecode is copied as a tag, see `timecode`; chapters, whose titles QuickTime keeps in
+        # a track, as chapters.
+        titles = not name and "mov" in film.format.name and bool(film.chapters())
+        if metadata.get("timecode") or titles:
             action = "ignore"
     elif not name:
         reason = "its codec is not known"
