@@ -74,23 +74,23 @@ def warp_view(
     out = canvas.reshape(height, -1)
     values = np.ascontiguousarray(disparity_px)
     scratch = scratch or Scratch()
-    source = scratch.array("source", (height, width), np.int32)
-    spans = scratch.array("spans", (height, width, 3), np.int32)  # only what is used takes memory
+    moved = scratch.array("moved", (height, width), np.int16)
+    spans = scratch.array("spans", (height, width, 4), np.int32)  # only what is used takes memory
     counts = scratch.array("counts", (height, 2), np.int32)
 
     def run(kernel: str, *arguments: object) -> None:
         over_rows(getattr(kernels, kernel), arguments, height, threads)
 
-    run("scatter", pixels, values, share, _MIXED, source)
-    run("draw", pixels, source, out, 3 * left, spans, counts)
-    run("spread", pixels, values, share, fill.columns, source, spans, counts, out, 3 * left)
+    wide = np.empty(0, np.uint16 if rgb.dtype == np.uint8 else np.uint32)
+    run("draw", pixels, values, share, _MIXED, wide, moved, spans, counts, out, 3 * left)
+    if holes is not None:
+        np.equal(moved, kernels.OPEN, out=holes)
+    run("spread", pixels, values, share, fill.columns, moved, spans, counts, out, 3 * left)
     if fill.rows is not None:
         ends = np.cumsum(counts[:, 1])
         places = (ends - counts[:, 1]).astype(np.int32)
-        patch = np.empty((int(ends[-1]), 3), rgb.dtype)
-        run("smooth", fill.rows, fill.rows_per_pixel, fill.same_px, source, spans, counts, out,
+        patch = scratch.array("patch", (height * width, 3), rgb.dtype.type)[: ends[-1]]
+        run("smooth", fill.rows, fill.rows_per_pixel, fill.same_px, moved, spans, counts, out,
             3 * left, places, patch)  # fmt: skip
         run("put", spans, counts, places, patch, out, 3 * left)
-    if holes is not None:
-        np.less(source, 0, out=holes)
     return view

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from depthsmith.stereo.compiled.edges import snap, toggle
 from depthsmith.stereo.compiled.fill import put, smooth, spread
-from depthsmith.stereo.compiled.warp import draw, scatter
+from depthsmith.stereo.compiled.warp import OPEN, draw
 
-__all__ = ["draw", "put", "scatter", "smooth", "snap", "spread", "toggle"]
+__all__ = ["OPEN", "draw", "put", "smooth", "snap", "spread", "toggle"]

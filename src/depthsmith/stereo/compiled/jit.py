@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numba
 
-Function = TypeVar("Function", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 

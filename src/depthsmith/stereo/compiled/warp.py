@@ -1,4 +1,4 @@
-"""Where the pixels of a view come from, and drawing it."""
+"""Drawing a view."""
 
 from __future__ import annotations
 
@@ -8,35 +8,51 @@ from numpy.typing import NDArray
 from depthsmith.stereo.compiled.jit import compiled
 from depthsmith.types import FloatArray, PixelArray
 
+Bytes = NDArray[np.uint8]
+Shorts = NDArray[np.int16]
 IntArray = NDArray[np.int32]
+Wide = NDArray[np.uint16] | NDArray[np.uint32]
+"""Unsigned, of twice the bits of a picture's values; arrays of it only say so, to the compiler,
+which would compute in 64 bits otherwise."""
 
-_UNSET = -(1 << 30)
+OPEN = -(1 << 15)
+"""Instead of a shift, where a view shows nothing yet."""
 _HALF = np.float32(0.5)
-_ONE = np.float32(1.0)
 _WHOLE = np.float32(256.0)
-_STEP = np.float32(1.0 / 256.0)
 _MOST = np.float32(16_000 * 256)
-"""Shifts that leave positions, with as much room on both sides, below 2**24 in 1/256 pixel."""
+"""Shifts that fit into 16 bits as whole pixels."""
+_MAGNITUDE = np.int32(0x7FFFFFFF)
 _u = np.uint64
 """Indices known not to be negative, which numba would ask about: that takes a third longer."""
 
 
 @compiled
-def scatter(
+def draw(
     rgb: PixelArray,
     disparity: FloatArray,
     share: float,
     mixed: float,
-    source: IntArray,
+    wide: Wide,
+    moved: Shorts,
+    spans: IntArray,
+    counts: IntArray,
+    out: PixelArray,
+    left: int,
     top: int,
     bottom: int,
 ) -> None:
-    """Find what each pixel of a view shows. See `depthsmith.stereo.warp` for the method.
+    """Draw a view; holes are left as they are and listed. See `depthsmith.stereo.warp` for the
+    method.
 
     Everything here is in *logical columns*, which count from the side towards which near
     content moves: from the left for the right eye, from the right for the left eye. A sample
     at logical column x lands at ``x - shift``. In that order what comes later is nearer
-    wherever two samples meet, so overwriting needs no depth buffer.
+    wherever two samples meet, so overwriting needs no depth buffer. Arrays are in the order
+    of the picture: ``base + step * x``.
+
+    Nearly everywhere the next sample lands in the next pixel. There a view is made of runs of
+    the picture, blended with itself moved by one column; the samples where a run breaks are
+    the rest of the work.
 
     Args:
         rgb: ``(H, 3 W)`` uint8 or uint16.
@@ -44,10 +60,15 @@ def scatter(
         share: of the disparity by which content moves to the left; negative to the right.
         mixed: share of the foreground's colour from which a background pixel at an edge
             counts as a mixture and is dropped.
-        source: ``(H, W)`` int32, the result, by column of the view: the column of the picture
-            in 1/256 pixel; in holes ``-(2 * anchor + side + 1)``, where anchor is the column
-            of the picture at which the background begins, and side is 0 where that lies to
-            the right of the hole, 1 where it lies to the left.
+        wide: empty, see `Wide`.
+        moved: ``(H, W)`` int16, the result, by column of the view: the whole pixels by which
+            what is there has moved, in logical columns; `OPEN` in holes.
+        spans: ``(H, W, 4)`` int32, the result: first and last column of each hole, and
+            ``2 * anchor + side``, where anchor is the column of the picture at which the
+            background begins, and side is 0 where that lies to the right of the hole, 1 where
+            it lies to the left. The last number is left for `spread`.
+        counts: ``(H, 2)`` int32, the result: number of holes and of their pixels.
+        out: ``(H, >= left + 3 W)``, as ``rgb``, is drawn into from column ``left`` on.
     """
     width = disparity.shape[1]
     mirrored = share < 0
@@ -55,203 +76,240 @@ def scatter(
     base = width - 1 if mirrored else 0
     scale = np.float32(abs(share) * 256.0)
     least = int(mixed * 256.0)
-    # Whole numbers below 2**24 are exact in float32, of which the machine does eight at once.
-    columns = np.arange(width).astype(np.float32) * np.float32(256.0)
-    shift = np.empty(width, np.float32)
-    landing = np.empty(width, np.float32)
-    lands = np.empty(width, np.int32)
-    shows = np.empty(width, np.int32)
-    covers = np.empty(width, np.int32)
-    buffer = np.empty(3 * width, np.int32)
+    limit = np.array([_MOST / scale]).view(np.int32)[0]
+    whole = np.empty(width, np.int16)
+    rest = np.empty(width, np.uint8)
+    weights = np.zeros(width, np.uint8)
+    triples = np.zeros(3 * width, np.uint8)
+    blended = np.empty(3 * width, rgb.dtype)
+    flags = np.zeros((width // 8 + 1) * 8, np.int8)
+    breaks = np.empty(width + 8, np.int32)
+    holes = np.empty((width + 3, 3), np.int32)
+    # One more, for what is not to be seen: cheaper than to ask.
+    row = np.empty(3 * width + 3, rgb.dtype)
+    shown = np.empty(width + 1, np.int16)
     for y in range(top, bottom):
-        values = disparity[y]
-        if mirrored:
-            p = width - 1
-            for x in range(width):
-                shift[x] = np.floor(values[_u(p)] * scale + _HALF)
-                p -= 1
-        else:
-            for x in range(width):
-                shift[x] = np.floor(values[x] * scale + _HALF)
-        wrong = 0
-        for x in range(width):
-            # So that positions are exact below, and for what is not finite.
-            wrong += 0 if abs(shift[x]) < _MOST else 1
-        if wrong > 0 or width > 32_000:
+        pixels = rgb[y]
+        if _split(disparity[y], scale, whole, rest) >= limit or width > 32_000:
             raise ValueError(
                 "a picture wider than 32000 pixels, or a shift that is 16000 or not a number"
             )
-        for x in range(width):
-            lands[x] = np.int32(shift[x])
-        greatest = 0
-        for x in range(width):
-            greatest = max(greatest, abs(lands[x]))
-        # With this much room on both sides nothing needs clipping.
-        pad = (greatest >> 8) + 3
-        if width + 2 * pad > buffer.size:
-            buffer = np.empty(width + 2 * pad, np.int32)
-        row = buffer[: width + 2 * pad]
-        row[:] = _UNSET
-        offset = np.float32(pad << 8)
-        for x in range(width):
-            landing[x] = columns[x] + offset - shift[x]
-            lands[x] = np.int32(landing[x])
-        _between(landing[:-1], landing[1:], columns[1:], shows[1:], covers[1:])
-        at = lands[0]
-        first = (at + 127) >> 8  # a surface reaches half a pixel beyond its last samples
-        for j in range(0, first):
-            row[j] = -1
-        for j in range(first, (at >> 8) + 1):
-            row[j] = 0
+        if mirrored:
+            _between(whole[1:], whole[:-1], rest[1:], rest[:-1], flags[:-1], weights[:-1])
+            _blend(pixels[3:], pixels[:-3], weights[:-1], wide, triples[:-3], blended[:-3])
+        else:
+            _between(whole[:-1], whole[1:], rest[:-1], rest[1:], flags[1:], weights[1:])
+            _blend(pixels[:-3], pixels[3:], weights[1:], wide, triples[3:], blended[3:])
+        number = _list(flags, breaks)
+        shown[:] = OPEN
+        at = (int(whole[base]) << 8) + int(rest[base])
+        reached = max(at >> 8, -1)  # the last pixel that was drawn, or is in a hole
+        found = _open(holes, 0, 0, min(((at + 127) >> 8) - 1, width - 1), 0)
+        # A surface reaches half a pixel beyond its last samples.
+        seen = (at & 255) <= 128 and 0 <= (at >> 8) < width
+        _show(pixels, whole, base, base + step * (at >> 8) if seen else width, row, shown)
         dropped = False  # the last sample is a mixture
-        x = 0
-        while x < width - 1:
-            x += 1
-            if not dropped:
-                # Nearly everywhere each sample covers one pixel: those are copied.
-                j = (lands[x - 1] >> 8) + 1
-                while x < width and covers[_u(x)] == 1:
-                    row[_u(j)] = shows[_u(x)]
-                    j += 1
-                    x += 1
-                if x == width:
-                    break
-            count = covers[x]
-            last, at = lands[x - 1], lands[x]
-            a = (last >> 8) + 1
-            if count >= 0:
-                b = at >> 8
+        start = 1  # of a run
+        for n in range(number + 1):
+            x = width
+            if n < number:
+                x = base + step * breaks[_u(n if step > 0 else number - 1 - n)]
+            if dropped and start < x:
+                dropped = False
+                b = start + int(whole[_u(base + step * start)])
+                found = _open(holes, found, reached + 1, min(b, width - 1), start)
+                reached = max(reached, b)
+                start += 1
+            if start < x:
+                ahead = int(whole[_u(base + step * start)])
+                reached = max(reached, x + ahead - 1)
+                low, high = max(start, -ahead), min(x, width - ahead)
+                of, to = low, low + ahead
+                if mirrored:
+                    of, to = width - high, width - high - ahead
+                for k in range(3 * (high - low)):
+                    row[_u(3 * to + k)] = blended[_u(3 * of + k)]
+                for k in range(high - low):
+                    shown[_u(to + k)] = ahead
+            if x == width:
+                break
+            start = x + 1
+            c = base + step * x
+            last = (int(whole[_u(c - step)]) << 8) + int(rest[_u(c - step)]) + ((x - 1) << 8)
+            at = (int(whole[_u(c)]) << 8) + int(rest[_u(c)]) + (x << 8)
+            a, b = (last >> 8) + 1, at >> 8
+            gap = at - last
+            if 0 <= gap <= 512:  # one surface
                 if dropped:
                     dropped = False
-                    for j in range(a, b + 1):
-                        if row[j] == _UNSET:
-                            row[j] = -(x + 1)
-                elif count == 2:
-                    row[a] = shows[x]
-                    rest = np.float32(at - (b << 8))
-                    weight = np.floor(rest * _WHOLE / np.float32(at - last) + _HALF)
-                    row[b] = (x << 8) - int(weight)
+                    found = _open(holes, found, reached + 1, min(b, width - 1), x)
+                else:
+                    for j in range(max(a, 0), min(b, width - 1) + 1):
+                        to = base + step * j
+                        part = np.float32(at - (j << 8))
+                        weight = int(part * _WHOLE / np.float32(gap) + _HALF)
+                        shown[_u(to)] = whole[_u(c)]
+                        for k in range(3):
+                            row[_u(3 * to + k)] = (
+                                pixels[_u(3 * (c - step) + k)] * weight
+                                + pixels[_u(3 * c + k)] * (256 - weight)
+                                + 128
+                            ) >> 8
+                reached = max(reached, b)
                 continue
-            b = (last + 128) >> 8
-            if dropped:
-                b = a - 1
-            for j in range(a, b + 1):
-                row[j] = (x - 1) << 8
+            ends = not dropped and (last & 255) >= 128
+            seen = ends and 0 <= a < width
+            _show(pixels, whole, c - step, base + step * a if seen else width, row, shown)
+            reached = max(reached, a if ends else a - 1)
             dropped = False
-            if at - last > 512:  # background comes to light
-                if x + 1 < width and shift[x + 1] - shift[x] <= _WHOLE:
-                    p = 3 * (base + step * x)
-                    f = 3 * (base + step * max(x - 2, 0))
-                    along, length = 0, 0
-                    for c in range(3):
-                        beyond = int(rgb[y, p + 3 * step + c])
-                        whole = int(rgb[y, f + c]) - beyond
-                        along += whole * (int(rgb[y, p + c]) - beyond)
-                        length += whole * whole
-                    dropped = along * 256 > least * length
-                anchor = x + 1 if dropped else x
-                end = at >> 8 if dropped else ((at + 127) >> 8) - 1
-                for j in range(b + 1, end + 1):
-                    if row[j] == _UNSET:
-                        row[j] = -(anchor + 1)
-            if not dropped:
-                for j in range((at + 127) >> 8, (at >> 8) + 1):
-                    row[j] = x << 8
-        at = lands[width - 1]
-        for j in range((at >> 8) + 1, ((at + 128) >> 8) + 1):
-            row[j] = (width - 1) << 8
-        _to_columns(row, pad, mirrored, source[y])
+            if gap > 512:  # background comes to light
+                if x + 1 < width:
+                    after = (int(whole[_u(c + step)]) << 8) + int(rest[_u(c + step)])
+                    if after + ((x + 1) << 8) - at >= 0:
+                        dropped = _is_mixed(pixels, c, step, base + step * max(x - 2, 0), least)
+                end = min(b if dropped else ((at + 127) >> 8) - 1, width - 1)
+                found = _open(holes, found, reached + 1, end, x + 1 if dropped else x)
+            seen = (at & 255) <= 128 and not dropped and 0 <= b < width
+            _show(pixels, whole, c, base + step * b if seen else width, row, shown)
+            reached = max(reached, b)
+        c = base + step * (width - 1)
+        at = (int(whole[c]) << 8) + int(rest[c]) + ((width - 1) << 8)
+        if (at & 255) >= 128:
+            a = (at >> 8) + 1
+            reached = max(reached, a)
+            _show(pixels, whole, c, base + step * a if 0 <= a < width else width, row, shown)
+        found = _open(holes, found, reached + 1, width - 1, width)
+        _list_holes(holes, found, shown, mirrored, spans[y], counts[y])
+        drawn, kept = out[y], moved[y]
+        for k in range(3 * width):
+            drawn[_u(left + k)] = row[k]
+        for x in range(width):
+            kept[x] = shown[x]
+
+
+@compiled
+def _split(values: FloatArray, scale: float, whole: Shorts, rest: Bytes) -> int:
+    """Where samples land, from their own column on: whole pixels and 1/256 pixels.
+
+    Returns the bits of the largest magnitude among the values; these order as the numbers do,
+    and what is not finite comes last.
+    """
+    bits = values.view(np.int32)
+    most = np.int32(0)
+    for x in range(values.size):
+        ahead = np.int32(-np.floor(values[x] * scale + _HALF))
+        whole[x] = ahead >> 8
+        rest[x] = ahead & 255
+        most = np.int32(max(most, np.int32(bits[x] & _MAGNITUDE)))
+    return int(most)
 
 
 @compiled
 def _between(
-    last: FloatArray, here: FloatArray, columns: FloatArray, shows: IntArray, covers: IntArray
+    whole_last: Shorts, whole: Shorts, rest_last: Bytes, rest: Bytes, flags: Shorts, weights: Bytes
 ) -> None:
-    """Between a sample and the one before: how many pixels they cover as one surface, which
-    is -1 if they are none, and what the first of these shows. Apart, so that it is compiled
-    to vector instructions.
-    """
-    for x in range(last.size):
-        gap = here[x] - last[x]
-        before = np.floor(last[x] * _STEP)
-        rest = here[x] - (before + _ONE) * _WHOLE
-        weight = np.floor(rest * _WHOLE / gap + _HALF)
-        shows[x] = np.int32(columns[x] - weight)
-        covers[x] = np.int32(np.floor(here[x] * _STEP) - before)
-    for x in range(last.size):
-        gap = here[x] - last[x]
-        if gap < np.float32(0.0) or gap > np.float32(512.0):
-            covers[x] = -1
+    """How much of the sample before goes into the pixel between it and a sample, in 1/256, if
+    they cover one. Where they do not, or it is all of it, a run breaks."""
+    for x in range(weights.size):
+        last, here = np.float32(rest_last[x]), np.float32(rest[x])
+        weight = np.int32(here * _WHOLE / (_WHOLE + here - last) + _HALF)
+        weights[x] = weight
+        flags[x] = (whole_last[x] != whole[x]) | (weight == 256)
 
 
 @compiled
-def _to_columns(row: IntArray, pad: int, mirrored: bool, out: IntArray) -> None:
-    """From logical columns to columns of the picture."""
-    width = out.size
-    if mirrored:
-        last = (width - 1) << 8
-        p = pad + width - 1
-        for j in range(width):
-            value = row[_u(p)]
-            p -= 1
-            hole = -(2 * (width + value) + 2)
-            if value == _UNSET:
-                hole = -1  # the far border: column 0, and the background lies right of it
-            out[j] = last - value if value >= 0 else hole
-    else:
-        p = pad
-        for j in range(width):
-            value = row[_u(p)]
-            p += 1
-            hole = 2 * value + 1
-            if value == _UNSET:
-                hole = -(2 * (width - 1) + 2)
-            out[j] = value if value >= 0 else hole
+def _blend(
+    last: PixelArray, here: PixelArray, weights: Bytes, wide: Wide, triples: Bytes,
+    blended: PixelArray,
+) -> None:  # fmt: skip
+    """Each pixel with the one before it, by these weights."""
+    number = wide.dtype.type
+    for x in range(weights.size):
+        weight = weights[x]
+        triples[3 * x] = weight
+        triples[3 * x + 1] = weight
+        triples[3 * x + 2] = weight
+    for k in range(blended.size):
+        difference = number(number(last[k]) - number(here[k]))
+        whole = number(number(here[k]) << 8)
+        blended[k] = number(whole + number(difference * number(triples[k])) + number(128)) >> 8
 
 
 @compiled
-def draw(
-    rgb: PixelArray,
-    source: IntArray,
-    out: PixelArray,
-    left: int,
-    spans: IntArray,
-    counts: IntArray,
-    top: int,
-    bottom: int,
-) -> None:
-    """Sample the picture linearly along its rows; holes are left as they are and listed.
+def _list(flags: Bytes, breaks: IntArray) -> int:
+    """The columns of flags, and how many they are."""
+    eights = flags.view(np.int64)
+    number = 0
+    for n in range(eights.size):
+        if eights[_u(n)] != 0:
+            for x in range(8 * n, 8 * n + 8):
+                breaks[_u(number)] = x
+                number += 1 if flags[_u(x)] != 0 else 0
+    return number
 
-    Args:
-        rgb: ``(H, 3 W)`` uint8 or uint16.
-        source: from `scatter`.
-        out: ``(H, >= left + 3 W)``, as ``rgb``, is drawn into from column ``left`` on.
-        spans: ``(H, W, 3)`` int32, first and last column of each hole, and ``2 * anchor + side``.
-        counts: ``(H, 2)`` int32, number of holes and of their pixels.
-    """
-    width = source.shape[1]
-    for y in range(top, bottom):
-        row, pixels, drawn = source[y], rgb[y], out[y]
-        holes, missing, last = 0, 0, 0
-        for j in range(width):
-            position = row[_u(j)]
-            if position >= 0:
-                i = 3 * (position >> 8)
-                w = position & 255
-                v = 256 - w
-                # The last column has no neighbour, and needs none.
-                e = i + 3 if w else i
-                k = left + 3 * j
-                drawn[_u(k)] = (pixels[_u(i)] * v + pixels[_u(e)] * w + 128) >> 8
-                drawn[_u(k + 1)] = (pixels[_u(i + 1)] * v + pixels[_u(e + 1)] * w + 128) >> 8
-                drawn[_u(k + 2)] = (pixels[_u(i + 2)] * v + pixels[_u(e + 2)] * w + 128) >> 8
-            else:
-                if position != last:
-                    spans[y, holes, 0] = j
-                    spans[y, holes, 2] = -position - 1
-                    holes += 1
-                spans[y, holes - 1, 1] = j
-                missing += 1
-            last = position
-        counts[y, 0] = holes
-        counts[y, 1] = missing
+
+@compiled
+def _show(
+    pixels: PixelArray, whole: Shorts, column: int, to: int, row: PixelArray, shown: Shorts
+) -> None:
+    """A pixel as it is."""
+    shown[_u(to)] = whole[_u(column)]
+    for k in range(3):
+        row[_u(3 * to + k)] = pixels[_u(3 * column + k)]
+
+
+@compiled
+def _is_mixed(pixels: PixelArray, column: int, step: int, before: int, least: int) -> bool:
+    """Whether a background pixel at an edge has the foreground's colour in it."""
+    along, length = 0, 0
+    for k in range(3):
+        beyond = int(pixels[_u(3 * (column + step) + k)])
+        full = int(pixels[_u(3 * before + k)]) - beyond
+        along += full * (int(pixels[_u(3 * column + k)]) - beyond)
+        length += full * full
+    return along * 256 > least * length
+
+
+@compiled
+def _open(holes: IntArray, found: int, first: int, last: int, anchor: int) -> int:
+    """Add to the list of holes, if it is one; returns how many there are now."""
+    holes[_u(found), 0] = first
+    holes[_u(found), 1] = last
+    holes[_u(found), 2] = anchor
+    return found + 1 if first <= last else found
+
+
+@compiled
+def _list_holes(
+    holes: IntArray, found: int, shown: Shorts, mirrored: bool, spans: IntArray, counts: IntArray
+) -> None:
+    """What nothing nearer has covered since, in columns of the picture."""
+    width = shown.size - 1
+    listed, missing = 0, 0
+    n = 0
+    while n < found:
+        first, last, anchor = holes[_u(n), 0], holes[_u(n), 1], holes[_u(n), 2]
+        n += 1
+        while n < found and holes[_u(n), 2] == anchor and holes[_u(n), 0] == last + 1:
+            last = holes[_u(n), 1]  # they are one
+            n += 1
+        side = 1 if mirrored else 0
+        if anchor == width:  # the far border, of which the background lies on the other side
+            anchor, side = width - 1, 1 - side
+        code = 2 * (width - 1 - anchor if mirrored else anchor) + side
+        a, b = (width - 1 - last, width - 1 - first) if mirrored else (first, last)
+        j = a
+        while j <= b:
+            while j <= b and shown[_u(j)] != OPEN:
+                j += 1
+            begin = j
+            while j <= b and shown[_u(j)] == OPEN:
+                j += 1
+            if j > begin:
+                spans[_u(listed), 0] = begin
+                spans[_u(listed), 1] = j - 1
+                spans[_u(listed), 2] = code
+                listed += 1
+                missing += j - begin
+    counts[0] = listed
+    counts[1] = missing

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from depthsmith.stereo.plain.edges import snap, toggle
 from depthsmith.stereo.plain.fill import put, smooth, spread
-from depthsmith.stereo.plain.warp import draw, scatter
+from depthsmith.stereo.plain.warp import OPEN, draw
 
-__all__ = ["draw", "put", "scatter", "smooth", "snap", "spread", "toggle"]
+__all__ = ["OPEN", "draw", "put", "smooth", "snap", "spread", "toggle"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from depthsmith.types import FloatArray
 
+Shorts = NDArray[np.int16]
 IntArray = NDArray[np.int32]
 Index = NDArray[np.int64]
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.stereo.plain.arrays import Index, IntArray, ranges, shifts
+from depthsmith.stereo.plain.arrays import Index, IntArray, Shorts, ranges, shifts
 from depthsmith.types import FloatArray, PixelArray
 
 _UNSET = -(1 << 30)
+OPEN = -(1 << 15)
 
 
-def scatter(
-    rgb: PixelArray, disparity: FloatArray, share: float, mixed: float, source: IntArray,
-    top: int, bottom: int,
+def draw(
+    rgb: PixelArray, disparity: FloatArray, share: float, mixed: float, wide: PixelArray,
+    moved: Shorts, spans: IntArray, counts: IntArray, out: PixelArray, left: int, top: int,
+    bottom: int,
 ) -> None:  # fmt: skip
-    """As `compiled.scatter`.
-
-    Of samples that meet in one pixel the one with the largest logical column is seen, of
-    holes the one with the smallest; so the order of writing does not matter.
-    """
+    """As `compiled.draw`."""
     height, width = disparity.shape
     mirrored = share < 0
     _check(disparity, share)
@@ -27,13 +25,39 @@ def scatter(
     pixels = rgb.reshape(height, width, 3).astype(np.int64)
     if mirrored:
         shift, pixels = shift[:, ::-1], pixels[:, ::-1]
+    seen, hole = _scatter(pixels, shift, int(mixed * 256.0))
+    drawn = seen != _UNSET
+    x = np.where(drawn, seen >> 9, 0)
+    part = np.where(drawn, seen & 511, 256)[..., None]
+    rows = np.arange(height)[:, None]
+    before = pixels[rows, np.maximum(x - 1, 0)]
+    colours = (before * (256 - part) + pixels[rows, x] * part + 128) >> 8
+    ahead = np.where(drawn, -shift[rows, x] >> 8, OPEN)
+    moved[:] = ahead[:, ::-1] if mirrored else ahead
+    codes = np.where(drawn, -1, _codes(hole, mirrored))
+    if mirrored:
+        codes, colours, drawn = (a[:, ::-1] for a in (codes, colours, drawn))
+    view = out[:, left : left + 3 * width].reshape(height, width, 3)
+    view[drawn] = colours[drawn]
+    out[:, left : left + 3 * width] = view.reshape(height, -1)
+    _list(codes, spans, counts)
+
+
+def _scatter(pixels: Index, shift: Index, least: int) -> tuple[Index, Index]:
+    """What is seen: 512 times a column, and 256 less the part that is of the column before;
+    and holes: -1 less the column at which the background begins.
+
+    Of samples that meet in one pixel the one with the largest logical column is seen, of
+    holes the one with the smallest; so the order of writing does not matter.
+    """
+    height, width = shift.shape
     column = np.arange(width, dtype=np.int64)[None]
     at = (column << 8) - shift
     gap = np.diff(at, axis=1, prepend=at[:, :1])
     same = (gap >= 0) & (gap <= 512)
     opens = gap > 512
     same[:, 0] = opens[:, 0] = False
-    dropped = opens & _mixed(pixels, shift, int(mixed * 256.0))
+    dropped = opens & _mixed(pixels, shift, least)
     after_dropped = np.zeros_like(dropped)
     after_dropped[:, 1:] = dropped[:, :-1]
 
@@ -45,15 +69,15 @@ def scatter(
         inside = drawn & (j <= at >> 8)
         rest = (at - (j << 8)).astype(np.float32) * np.float32(256.0)
         weight = rest / np.where(gap == 0, 1, gap).astype(np.float32) + np.float32(0.5)
-        _see(seen, inside, j, (column << 8) - weight.astype(np.int64))
+        _see(seen, inside, j, (column << 9) + 256 - weight.astype(np.int64))
     # Surfaces reach half a pixel beyond their first and last samples.
     begins = ~same & ~dropped
-    j = at >> 8
-    _see(seen, begins & (j >= (at + 127) >> 8), j, np.broadcast_to(column << 8, j.shape))
+    j, pure = at >> 8, np.broadcast_to((column << 9) + 256, at.shape)
+    _see(seen, begins & (j >= (at + 127) >> 8), j, pure)
     ends = np.ones_like(same)
     ends[:, :-1] = ~same[:, 1:]
     j = (at + 128) >> 8
-    _see(seen, ends & ~dropped & (j > at >> 8), j, np.broadcast_to(column << 8, j.shape))
+    _see(seen, ends & ~dropped & (j > at >> 8), j, pure)
 
     # Holes: by row, first and last column, anchor; the largest anchors first.
     hole = np.full((height, width), _UNSET, np.int64)
@@ -72,9 +96,7 @@ def scatter(
     order = np.argsort(-anchor, kind="stable")
     row_of, column_of, which = ranges(rows[order], first[order], final[order])
     hole[row_of, column_of] = -(anchor[order][which] + 1)
-    values = np.where(seen != _UNSET, seen, hole)
-
-    source[:] = _to_columns(values, mirrored)
+    return seen, hole
 
 
 def _check(disparity: FloatArray, share: float) -> None:
@@ -84,15 +106,13 @@ def _check(disparity: FloatArray, share: float) -> None:
         )
 
 
-def _to_columns(values: Index, mirrored: bool) -> Index:
-    """As `compiled.warp._to_columns`."""
-    width = values.shape[1]
+def _codes(hole: Index, mirrored: bool) -> Index:
+    """Where the background begins, and on which side, in columns of the picture."""
+    width = hole.shape[1]
+    anchor = -hole - 1
     if mirrored:
-        values = values[:, ::-1]
-        codes = np.where(values == _UNSET, -1, -(2 * (width + values) + 2))
-        return np.where(values >= 0, ((width - 1) << 8) - values, codes)
-    codes = np.where(values == _UNSET, -(2 * (width - 1) + 2), 2 * values + 1)
-    return np.where(values >= 0, values, codes)
+        return np.where(hole == _UNSET, 0, 2 * (width - 1 - anchor) + 1)
+    return np.where(hole == _UNSET, 2 * (width - 1) + 1, 2 * anchor)
 
 
 def _mixed(pixels: Index, shift: Index, least: int) -> NDArray[np.bool_]:
@@ -116,29 +136,16 @@ def _see(seen: Index, where: NDArray[np.bool_], j: Index, value: Index) -> None:
     np.maximum(seen, mine, out=seen)
 
 
-def draw(
-    rgb: PixelArray, source: IntArray, out: PixelArray, left: int, spans: IntArray,
-    counts: IntArray, top: int, bottom: int,
-) -> None:  # fmt: skip
-    """As `compiled.draw`."""
-    height, width = source.shape
-    pixels = rgb.reshape(height, width, 3)
-    filled = source >= 0
-    position = np.where(filled, source, 0)
-    i, w = position >> 8, (position & 255)[..., None]
-    rows = np.arange(height)[:, None]
-    beside = pixels[rows, np.minimum(i + 1, width - 1)]
-    new = (pixels[rows, i] * (256 - w) + beside * w + 128) >> 8
-    view = out[:, left : left + 3 * width].reshape(height, width, 3)
-    view[filled] = new[filled]
-    out[:, left : left + 3 * width] = view.reshape(height, -1)
-    previous = np.concatenate([np.zeros((height, 1), source.dtype), source[:, :-1]], axis=1)
-    following = np.concatenate([source[:, 1:], np.zeros((height, 1), source.dtype)], axis=1)
-    begins, ends = ~filled & (source != previous), ~filled & (source != following)
+def _list(codes: Index, spans: IntArray, counts: IntArray) -> None:
+    """Neighbours of one code are one hole; -1 is none."""
+    open_ = codes >= 0
+    edge = np.full((codes.shape[0], 1), -1)
+    begins = open_ & (codes != np.concatenate([edge, codes[:, :-1]], axis=1))
+    ends = open_ & (codes != np.concatenate([codes[:, 1:], edge], axis=1))
     counts[:, 0] = begins.sum(axis=1)
-    counts[:, 1] = (~filled).sum(axis=1)
+    counts[:, 1] = open_.sum(axis=1)
     for y in np.flatnonzero(counts[:, 0]):
         first = np.flatnonzero(begins[y])
         spans[y, : counts[y, 0], 0] = first
         spans[y, : counts[y, 0], 1] = np.flatnonzero(ends[y])
-        spans[y, : counts[y, 0], 2] = -source[y, first] - 1
+        spans[y, : counts[y, 0], 2] = codes[y, first]
