@@ -9,7 +9,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from written_films import streams, write
+from written_films import packets, streams, write
 
 from depthsmith.film import Span
 from depthsmith.media.film import track_plan
@@ -226,6 +226,46 @@ def test_sound_in_every_container(
         assert max(sync_errors(target)) <= max(sync_errors(source)) + SYNC_S
         same = streams(source)[1][1] == name
         assert len(written.copied if same else written.converted) == 1
+
+
+def heard(path: Path) -> int:
+    """Samples of the first audio track that FFmpeg's decoder gives."""
+    with av.open(str(path)) as film:
+        return sum(frame.samples for frame in film.decode(audio=0))
+
+
+@pytest.mark.parametrize(("codec", "suffix"), [("libopus", ".mkv"), ("aac", ".mp4")])
+def test_the_first_packet_is_there(tmp_path: Path, codec: str, suffix: str) -> None:
+    """It begins before 0, by what a codec needs; Matroska's milliseconds round that."""
+    source = make_film_file(tmp_path / f"a{suffix}", audio=(AudioSpec(codec=codec),))
+    target = tmp_path / "out.mkv"
+    write(source, target)
+    found, had = ([p[-1] for p in packets(file) if p[0] == 1] for file in (target, source))
+    assert found == had
+
+
+def test_sound_that_an_edit_list_cuts_off(tmp_path: Path) -> None:
+    """Trimmed on a phone: FFmpeg's MP4 muxer makes an edit list of times before 0."""
+    whole = make_film_file(
+        tmp_path / "whole.mp4", parts=((3, 30),), gop=30, flashes=(1.5, 2.5),
+        audio=(AudioSpec(),), options={"preset": "ultrafast", "bf": "0"},
+    )  # fmt: skip
+    source = tmp_path / "a.mp4"
+    options = {"avoid_negative_ts": "disabled"}
+    with av.open(str(whole)) as film, av.open(str(source), "w", options=options) as output:
+        new = [output.add_stream_from_template(stream) for stream in film.streams]
+        for packet in film.demux():
+            if packet.dts is not None:
+                shift = round(1 / packet.time_base)
+                packet.pts, packet.dts = packet.pts - shift, packet.dts - shift
+                packet.stream = new[packet.stream.index]
+                output.mux(packet)
+    assert heard(source) < 2.05 * 48000
+    target = tmp_path / "out.mkv"
+    write(source, target)
+    assert len(frame_times(target)) == len(frame_times(source)) == 60
+    assert heard(target) < 2.15 * 48000
+    assert max(sync_errors(target)) <= SYNC_S
 
 
 def test_attachments_and_covers(tmp_path: Path) -> None:

@@ -59,8 +59,12 @@ class AudioCopy:
             begin = self._next
         self._next = begin + length
         place = self._montage.place(begin)
-        if place is None or (self._earliest is not None and place < self._earliest):
+        if place is None:
             return
+        if self._earliest is not None and place < self._earliest:
+            if place + self._tick <= self._earliest:
+                return
+            place = self._earliest  # but for a rounded time, it is there
         packet.time_base = self._unit
         packet.pts = packet.dts = self._increasing(round(place / self._unit))
         packet.duration = round(length / self._unit)

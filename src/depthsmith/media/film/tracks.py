@@ -30,6 +30,9 @@ _QUICKTIME = {
     "kat": "geo", "mya": "bur", "cym": "wel", "eus": "baq", "bod": "tib", "cze": "ces",
 }  # fmt: skip
 
+# No codec needs more samples before what is heard: Opus 3840, AAC 2048.
+_LONG_PRIMING = 4096
+
 
 @dataclass
 class Assembled:
@@ -140,7 +143,7 @@ def _copied_audio(
 ) -> tuple[TrackWriter, Any]:
     template, earliest = stream, None
     if output.format.name == "matroska":
-        priming = 0 if montage.parts else _first_packet(source, stream.index)[1]
+        priming = 0 if montage.parts else _priming(source, stream.index)
         if priming:
             template = with_priming(stream, priming, keep)
         earliest = Fraction(-priming, stream.codec_context.sample_rate or 1)
@@ -153,7 +156,7 @@ def _attach(output: Any, stream: Any, source: FilmInfo) -> Any:
         return output.add_stream_from_template(stream)
     file = cover_file(stream)
     assert file is not None
-    return output.add_attachment(*file, _first_packet(source, stream.index)[0])
+    return output.add_attachment(*file, _cover_data(source, stream.index))
 
 
 class _Cover:
@@ -171,15 +174,33 @@ class _Cover:
         yield from ()
 
 
-def _first_packet(source: FilmInfo, index: int) -> tuple[bytes, int]:
-    """Data of a stream's first packet, and how many samples it says are not for hearing."""
+def _cover_data(source: FilmInfo, index: int) -> bytes:
     with opened(source.path) as film:
-        for packet in film.demux(film.streams[index]):
-            if packet.size:
-                skip = packet.get_sidedata("skip_samples")
-                known = skip and len(bytes(skip)) >= 4
-                return bytes(packet), int.from_bytes(bytes(skip)[:4], "little") if known else 0
-    return b"", 0
+        return next((bytes(p) for p in film.demux(film.streams[index]) if p.size), b"")
+
+
+def _priming(source: FilmInfo, index: int) -> int:
+    """How many samples of a track are there for the decoder only, not for hearing.
+
+    What an edit list cuts off the begin of a track is not for hearing either, and may be long: of
+    that, only the last packets count.
+    """
+    with opened(source.path) as film:
+        stream = film.streams[index]
+        rate = stream.codec_context.sample_rate or 1
+        first, skip = None, 0
+        for packet in film.demux(stream):
+            if not packet.size or packet.pts is None:
+                continue
+            begin = packet.pts * stream.time_base
+            if first is None:
+                data = packet.get_sidedata("skip_samples")
+                known = bytes(data)[:4] if data else b""
+                first, skip = begin, int.from_bytes(known, "little") if len(known) == 4 else 0
+            left = skip - round((begin - first) * rate)
+            if left - round((packet.duration or 0) * stream.time_base * rate) <= _LONG_PRIMING:
+                return max(left, 0)
+    return 0
 
 
 def kept_tags(metadata: dict[str, str], without: Sequence[str] = ()) -> dict[str, str]:
