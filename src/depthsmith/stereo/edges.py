@@ -109,13 +109,13 @@ def align_edges(
     wide = sharp
     if columns != width:
         wide = cv2.resize(sharp, (width, height), dst=memory("wide", width))
-    wide = cv2.dilate(wide, np.ones((1, 2 * grow + 1), np.uint8), dst=memory("grown", width))
     aligned = memory("aligned", width)
     longest = round(3.3 * factor)  # 12 at 3.7: the ramp of 2 * 3.7, grown, on a slanted edge
     pixels = np.ascontiguousarray(rgb).reshape(height, -1)
     over_rows(
-        kernels.snap, (wide, pixels, _STEEPNESS, _LEAST_STEP, longest, aligned), height, threads
-    )
+        kernels.snap, (wide, pixels, grow, _STEEPNESS, _LEAST_STEP, longest, aligned), height,
+        threads,
+    )  # fmt: skip
     return aligned
 
 

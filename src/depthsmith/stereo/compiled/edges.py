@@ -34,6 +34,7 @@ def toggle(
 def snap(
     values: FloatArray,
     rgb: PixelArray,
+    grow: int,
     steepness: float,
     least: float,
     longest: int,
@@ -41,7 +42,8 @@ def snap(
     top: int,
     bottom: int,
 ) -> None:
-    """Make short ramps along the rows steps, at the strongest colour edge inside.
+    """Widen what is near along the rows, by ``grow`` pixels each way; then make short ramps
+    along the rows steps, at the strongest colour edge inside.
 
     The strength of an edge is the squared difference of the colours, weighted towards the
     middle of the ramp.
@@ -56,10 +58,14 @@ def snap(
     width = values.shape[1]
     steep = np.float32(steepness)
     enough = np.float32(least)
+    widened, other = np.empty(width, np.float32), np.empty(width, np.float32)
     signs = np.zeros((width // 8 + 1) * 8, np.int8)
     eights = signs.view(np.int64)
     for y in range(top, bottom):
-        row, pixels, new = values[y], rgb[y], out[y]
+        pixels, new, row = rgb[y], out[y], values[y]
+        for _ in range(grow):
+            _widen(row, widened)
+            row, widened, other = widened, other, widened
         for x in range(width - 1):
             rise = row[x + 1] - row[x]
             new[x] = row[x]
@@ -92,3 +98,15 @@ def snap(
                 for k in range(x, end + 1):
                     new[_u(k)] = row[x] if k <= edge else row[end]
             x = end
+
+
+@compiled
+def _widen(values: FloatArray, out: FloatArray) -> None:
+    """The largest of each value and its neighbours. Apart, so that it is compiled to vector
+    instructions."""
+    last = values.size - 1
+    for x in range(1, last):
+        most = values[x - 1] if values[x - 1] > values[x] else values[x]
+        out[x] = values[x + 1] if values[x + 1] > most else most
+    out[0] = max(values[0], values[min(1, last)])
+    out[last] = max(values[max(last - 1, 0)], values[last])

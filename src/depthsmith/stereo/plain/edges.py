@@ -18,11 +18,14 @@ def toggle(
 
 
 def snap(
-    values: FloatArray, rgb: PixelArray, steepness: float, least: float, longest: int,
-    out: FloatArray, top: int, bottom: int,
+    values: FloatArray, rgb: PixelArray, grow: int, steepness: float, least: float,
+    longest: int, out: FloatArray, top: int, bottom: int,
 ) -> None:  # fmt: skip
     """As `compiled.snap`."""
     height, width = values.shape
+    for _ in range(grow):
+        beside = np.pad(values, ((0, 0), (1, 1)), mode="edge")
+        values = np.maximum(values, np.maximum(beside[:, :-2], beside[:, 2:]))
     out[:] = values
     if width < 2:
         return
