@@ -36,6 +36,7 @@ class Pictures:
         self.coded = coded_size(encoding, size)
         self._shape = tuple(size) if encoding.content == "gray" else (*size, 3)
         self._dtype = {"gray": np.float32, "rgb": np.uint8, "deep": np.uint16}[encoding.content]
+        self._rgb: Any = None
         self._to_video: Any = None
 
     def frame(self, pixels: NDArray[Any]) -> Any:
@@ -111,9 +112,16 @@ class Pictures:
         if encoding.content == "deep" and encoding.codec != "ffv1":
             return self._deep(rgb)
         kind = "rgb24" if rgb.dtype == np.uint8 else "rgb48le"
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format=kind)
         if encoding.codec == "ffv1":
+            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format=kind)
             return frame.reformat(format=encoding.pixel_format)
+        height, width = self.coded
+        if self._rgb is None:
+            # One for all, as the filter keeps nothing: the first touch of new memory takes
+            # longer than the conversion.
+            self._rgb = av.VideoFrame(width, height, kind)
+        frame = self._rgb
+        _array(frame.planes[0], rgb.dtype)[:, : 3 * width] = rgb.reshape(height, -1)
         if self._to_video is None:
             # Hardware's formats are those of software in another order; the encoder's wrapper
             # puts them so.
