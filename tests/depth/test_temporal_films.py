@@ -96,3 +96,4 @@ def test_key_frames_are_enough(name: str, every: int) -> None:
     plain_flicker, plain = measured(name, "off")
     assert flicker <= 0.35 * plain_flicker
     assert ours.abs_rel <= plain.abs_rel
+    assert ours.at_moving <= plain.at_moving

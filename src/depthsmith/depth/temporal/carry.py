@@ -1,9 +1,9 @@
-"""Depth for frames between key frames: carried along flow, corrected at contours.
+"""Depth for frames between key frames, carried along flow.
 
 A frame takes the depth of the key frames on both sides, each where flow from the frame to it
-can be believed, the nearer in time more. What neither shows follows the picture: locally,
-depth is taken to be linear in brightness (the guided filter of He et al. 2013,
-doi:10.1109/TPAMI.2012.213, with weights).
+can be believed, the nearer in time more. What neither shows keeps what flow brings: filling
+it from its surroundings after the picture (a guided filter, or the farther of them) was
+measured to be worse, at the contours of what moves and everywhere.
 """
 
 from __future__ import annotations
@@ -22,11 +22,6 @@ from depthsmith.types import ByteArray, FloatArray
 
 _LONG_SIDE = 260
 _PRESET = cv2.DISOPTICAL_FLOW_PRESET_MEDIUM
-_REACH = 21
-"""Side of the guided filter's window, pixels at the resolution of flow."""
-
-_SMOOTH = 4.0**2
-"""Variance of brightness, of 255 levels, that is no contour."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +102,7 @@ def between(frame: DepthSample, before: Key, after: Key | None, unit: Affine) ->
     gray = brightness(frame.guide, _LONG_SIDE)
     depth, trust = _seen_from(gray, before)
     if after is None:
-        return _completed(depth, trust, gray)
+        return depth
     share = (frame.index - before.index) / (after.index - before.index)
     other, other_trust = _seen_from(gray, after)
     other = unit(other)
@@ -119,39 +114,15 @@ def between(frame: DepthSample, before: Key, after: Key | None, unit: Affine) ->
     other *= weight
     other += depth
     own = IDENTITY.towards(unit.inverse(), share)
-    return own(_completed(other, np.maximum(trust, other_trust), gray))
+    return own(other)
 
 
 def _seen_from(gray: ByteArray, key: Key) -> tuple[FloatArray, FloatArray]:
     """The key's depth at the frame's pixels, and how far it is believed there."""
-    field: Field = link(gray, brightness(key.guide, _LONG_SIDE), _PRESET, ahead=False).back
+    earlier = brightness(key.guide, _LONG_SIDE)
+    field: Field = link(gray, earlier, _PRESET, ahead=False, to_the_pixel=True).back
     brought = carried(Belief(key.inverse, np.ones_like(field.trust)), field, cv2.INTER_CUBIC)
     return brought.depth, brought.count
-
-
-def _completed(depth: FloatArray, trust: FloatArray, gray: ByteArray) -> FloatArray:
-    """Depth, and where it is not trusted what the picture makes of the rest."""
-    height, width = depth.shape
-    low, across = gray.shape
-    small = cv2.resize(depth, (across, low), interpolation=cv2.INTER_AREA)
-    picture = gray.astype(np.float32)
-    sure = trust * trust + np.float32(1e-3)
-    window = (_REACH, _REACH)
-    total, of_picture, of_depth, square, product = (
-        cv2.blur(sure * part, window)
-        for part in (np.float32(1.0), picture, small, picture * picture, picture * small)
-    )
-    of_picture /= total
-    of_depth /= total
-    square = square / total - of_picture * of_picture
-    product = product / total - of_picture * of_depth
-    slope = product / (square + np.float32(_SMOOTH))
-    start = of_depth - slope * of_picture
-    guessed = cv2.blur(slope, window) * picture + cv2.blur(start, window)
-    guessed -= small
-    guessed *= np.float32(1.0) - np.minimum(trust * np.float32(2.0), np.float32(1.0))
-    filled: FloatArray = depth + cv2.resize(guessed, (width, height))
-    return filled
 
 
 def _unit(after: Key, before: Key, settings: SteadySettings) -> Affine:

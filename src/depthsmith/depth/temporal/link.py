@@ -50,10 +50,18 @@ class Link:
     camera: CameraMotion
 
 
-def link(gray: ByteArray, previous: ByteArray, preset: int, *, ahead: bool) -> Link:
-    """Flow in both directions, and where the two agree with each other and the pictures."""
+def link(
+    gray: ByteArray, previous: ByteArray, preset: int, *, ahead: bool, to_the_pixel: bool = False
+) -> Link:
+    """Flow in both directions, and where the two agree with each other and the pictures.
+
+    Args:
+        preset, to_the_pixel: see `dense`.
+        ahead: whether `Link.ahead` is wanted.
+    """
     before = match_exposure(previous, gray)
-    there, here = dense(gray, before, preset), dense(before, gray, preset)
+    there = dense(gray, before, preset, to_the_pixel=to_the_pixel)
+    here = dense(before, gray, preset, to_the_pixel=to_the_pixel)
     return Link(
         _field(there, here, gray, before),
         _field(here, there, before, gray) if ahead else None,
