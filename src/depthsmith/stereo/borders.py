@@ -76,11 +76,12 @@ def treat_borders(pair: StereoPair, border: Border, margins: Margins) -> StereoP
     rows = max(1, round(height * kept / width))
     top = (height - rows) // 2
 
-    def enlarge(view: PixelArray) -> PixelArray:
+    both = np.empty((height, 2 * width, 3), pair.left.dtype)  # side by side, as they are drawn
+    views = both[:, :width], both[:, width:]
+    for view, enlarged in zip((pair.left, pair.right), views, strict=True):
         part = view[top : top + rows, left : width - right]
-        return np.asarray(cv2.resize(part, (width, height), interpolation=cv2.INTER_CUBIC))
-
-    return StereoPair(enlarge(pair.left), enlarge(pair.right))
+        cv2.resize(part, (width, height), dst=enlarged, interpolation=cv2.INTER_CUBIC)
+    return StereoPair(*views)
 
 
 def _blacken(view: PixelArray, left: int, right: int) -> PixelArray:

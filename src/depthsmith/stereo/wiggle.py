@@ -66,5 +66,6 @@ def wiggle(
             backend=backend, scratch=scratch,
         )  # fmt: skip
         # The strips of the eyes are the widest.
-        views.append(treat_borders(StereoPair(view, view), border, margins).left)
+        treated = treat_borders(StereoPair(view, view), border, margins)
+        views.append(treated.left.copy())  # of its own, without the other beside it
     return views + views[-2:0:-1]
