@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
+
 COMMAND = Path(sys.executable).with_name("depthsmith")
 
 _HELD = """
@@ -83,6 +85,14 @@ def held(
             yield process
         finally:
             process.kill()
+
+
+def short_segments(frames: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Let segments of films have so many frames, here; in `held` processes by what this gives."""
+    constants = {f"depthsmith.video.{m}.SEGMENT_FRAMES": frames for m in ("make", "coding")}
+    for place, value in constants.items():
+        monkeypatch.setattr(place, value)
+    return constants
 
 
 def on_terminal(*arguments: object, cwd: Path | None = None) -> tuple[int, str, bytes]:

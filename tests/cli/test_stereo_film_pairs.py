@@ -22,9 +22,8 @@ from test_stereo_films import (
 import depthsmith
 import films
 from depthsmith.errors import ExitCode
-from depthsmith.video.make import SEGMENT_FRAMES
 from films import AudioSpec
-from processes import held
+from processes import held, short_segments
 
 LOSSLESS = ["--codec", "ffv1"]
 
@@ -75,22 +74,29 @@ def test_names_and_what_is_done_already(run: Run, folder: Path) -> None:  # noqa
     assert "a_right.mp4 is an input and would be overwritten" in err
 
 
-def test_a_killed_run_goes_on(run: Run, folder: Path) -> None:  # noqa: F811
+def test_a_killed_run_goes_on(
+    run: Run,  # noqa: F811
+    folder: Path,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Killed while the second segment's files are counted."""
-    box_film(folder / "a.mp4", 2 * SEGMENT_FRAMES + 10)
+    segment = 40
+    short = short_segments(segment, monkeypatch)
+    box_film(folder / "a.mp4", 2 * segment + 10)
     command = ["a.mp4", "-f", "left-right", "--convergence", "auto", *LOSSLESS]
     assert run(*command, "-o", "whole.mkv")[0] == 0
     # Two files, times and a state a segment.
     place = "depthsmith.media.film.work.checksum"
-    with held(place, 6, "stereo", *OPTIONS, *command, "-o", "b.mkv") as process:
+    options = [*OPTIONS, *command, "-o", "b.mkv"]
+    with held(place, 6, "stereo", *options, constants=short) as process:
         process.kill()
     assert not list(folder.glob("b_*"))
     status, out, err = run(*command, "-o", "b.mkv", "--resume")
     assert (status, out) == (0, ["b_left.mkv", "b_right.mkv"])
-    assert f"continued at frame {SEGMENT_FRAMES}" in err
+    assert f"continued at frame {segment}" in err
     for eye in ("left", "right"):
         one, two = pictures(f"whole_{eye}.mkv"), pictures(f"b_{eye}.mkv")
-        assert len(one) == len(two) == 2 * SEGMENT_FRAMES + 10
+        assert len(one) == len(two) == 2 * segment + 10
         assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     assert not list(folder.glob(".*"))
 

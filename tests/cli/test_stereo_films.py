@@ -20,7 +20,7 @@ from depthsmith.contract import Contract, InputSpec, OutputSpec, SizeRule
 from depthsmith.errors import ExitCode
 from depthsmith.types import DepthKind
 from films import AudioSpec, SubtitleSpec, frame_number, frame_times, make_film_file
-from processes import held
+from processes import held, short_segments
 from tiny_onnx import mean_model
 
 OPTIONS = ["--model", "mean.onnx", "--provider", "cpu", "--resolution", "98"]
@@ -224,9 +224,7 @@ def test_a_fragmented_source(run: Run, folder: Path) -> None:
 def test_a_killed_run_goes_on(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plane of ``auto`` is remembered too."""
     segment = 40
-    short = {f"depthsmith.video.{m}.SEGMENT_FRAMES": segment for m in ("make", "coding")}
-    for place in short:
-        monkeypatch.setattr(place, segment)
+    short = short_segments(segment, monkeypatch)
     box_film(folder / "a.mp4", 2 * segment + 20)
     command = ["a.mp4", "--convergence", "auto", "--stabilize", "off", "-o", "b.mkv"]
     command += ["--codec", "ffv1"]

@@ -30,7 +30,7 @@ from depthsmith.media.depth_file import read_depth
 from depthsmith.media.film.shots import MEMORY
 from depthsmith.types import DepthKind
 from films import AudioSpec, SubtitleSpec, draw_frame, frame_number, frame_times, make_film_file
-from processes import held
+from processes import held, short_segments
 from tiny_onnx import mean_model
 
 SIZE = (96, 128)
@@ -272,13 +272,7 @@ def test_side_by_side_in_colours(run: Run, folder: Path) -> None:
 
 SEGMENT = 2 * MEMORY
 LONG = 2 * SEGMENT + MEMORY // 2
-SHORT = {f"depthsmith.video.{module}.SEGMENT_FRAMES": SEGMENT for module in ("make", "coding")}
-
-
-@pytest.fixture
-def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in SHORT:
-        monkeypatch.setattr(place, SEGMENT)
+Start = Callable[..., AbstractContextManager[subprocess.Popen[str]]]
 
 
 @pytest.fixture(scope="module")
@@ -290,17 +284,22 @@ def long_film(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LOSSLESS = ["-o", "b.mkv", "--codec", "ffv1"]
 
 
-def started(film: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Start:
     """A process that waits where the first segment is safe, and not yet counted."""
-    command = ["video", str(film), *LOSSLESS, *OPTIONS, *options]
-    write = "depthsmith.media.film.work.write_json"  # of the job at first
-    return held(write, 2, *command, constants=SHORT)
+    short = short_segments(SEGMENT, monkeypatch)
+
+    def start(film: Path, *options: str) -> AbstractContextManager[subprocess.Popen[str]]:
+        write = "depthsmith.media.film.work.write_json"  # of the job at first
+        command = ["video", film, *LOSSLESS, *OPTIONS, *options]
+        return held(write, 2, *command, constants=short)
+
+    return start
 
 
-@pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("mode", ["quality", "every"])
 def test_a_killed_run_goes_on_where_it_was(
-    run: Run, folder: Path, long_film: Path, mode: str
+    run: Run, folder: Path, long_film: Path, started: Start, mode: str
 ) -> None:
     options = ["--stabilize", "fast", "--every", "3"] if mode == "every" else []
     assert run(long_film, *LOSSLESS, *options)[0] == 0
@@ -324,7 +323,7 @@ def test_a_killed_run_goes_on_where_it_was(
     ]  # fmt: skip
 
 
-def test_ctrl_c_ends_everything(folder: Path, long_film: Path) -> None:
+def test_ctrl_c_ends_everything(folder: Path, long_film: Path, started: Start) -> None:
     with started(long_film) as process:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
@@ -334,8 +333,7 @@ def test_ctrl_c_ends_everything(folder: Path, long_film: Path) -> None:
     assert not Path("b.mkv").exists()
 
 
-@pytest.mark.usefixtures("short_segments")
-def test_other_settings_are_not_continued(run: Run, folder: Path, long_film: Path) -> None:
+def test_other_settings_are_not_continued(run: Run, long_film: Path, started: Start) -> None:
     with started(long_film) as process:
         process.kill()
     status, _, err = run(long_film, *LOSSLESS, "--resume", "--stabilize", "off")
@@ -358,7 +356,7 @@ def test_a_truncated_film_is_no_success(run: Run, folder: Path) -> None:
     assert numbers("a_depth.mp4") == list(range(len(numbers("a.mkv"))))
 
 
-def test_a_film_that_is_replaced_meanwhile(folder: Path, long_film: Path) -> None:
+def test_a_film_that_is_replaced_meanwhile(folder: Path, long_film: Path, started: Start) -> None:
     """Its pictures are read at first, its sound at the end."""
     film = folder / "film.mp4"
     shutil.copy(long_film, film)
