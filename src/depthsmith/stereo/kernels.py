@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from itertools import pairwise
 from types import ModuleType
@@ -49,8 +50,15 @@ def over_rows(kernel: Callable[..., None], arguments: tuple[Any, ...], height: i
         kernel(*arguments, 0, height)
         return
     bounds = [height * n // threads for n in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [
-            pool.submit(kernel, *arguments, top, bottom) for top, bottom in pairwise(bounds)
-        ]:
-            done.result()
+    pool = _pool(threads, os.getpid())
+    bands = [pool.submit(kernel, *arguments, top, bottom) for top, bottom in pairwise(bounds)]
+    wait(bands)  # also where one fails: the others write to the same arrays
+    for band in bands:
+        band.result()
+
+
+@lru_cache
+def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Kept, as a frame has a dozen kernels and threads take as long as some of them to start;
+    but a process that was forked has none of its parent's."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="stereo rows")
