@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from depthsmith import Predictor
     from depthsmith.depth.temporal import Mode
+    from depthsmith.runtime import Session
 
 WINDOW = 12
 """Frames that are timed together: the stabiliser finishes so many at once."""
@@ -42,10 +44,12 @@ def main(
 ) -> None:
     import depthsmith
     from depthsmith.depth.temporal import SteadySettings
+    from depthsmith.media.film.probe import probe
     from depthsmith.video.network_depth import Working
 
-    predictor = depthsmith.load(model, provider="cpu", fit="official", resolution=resolution)
-    turns = Turns(predictor, rounds, every)
+    load = partial(depthsmith.load, model, provider="cpu", fit="official", resolution=resolution)
+    predictor = load(frame_size=probe(clip).size)
+    turns = Turns(predictor, load().session, rounds, every)
     predictor.session = turns
     working = Working(SteadySettings(mode, every=every))
     depth_film(clip, work / "depth.mp4", predictor, working, turns.wrote)
@@ -60,7 +64,8 @@ class Turns:
     until the look-ahead is full, and after the last round.
 
     Args:
-        predictor: of the network, for one size.
+        predictor: of the network, for one size, as films have it.
+        alone: the same network for itself, as photos have it: quicker where nothing else runs.
         rounds: how often the film is timed.
         every: as `SteadySettings.every`.
 
@@ -72,7 +77,7 @@ class Turns:
             as many go out.
     """
 
-    def __init__(self, predictor: Predictor, rounds: int, every: int) -> None:
+    def __init__(self, predictor: Predictor, alone: Session, rounds: int, every: int) -> None:
         inner, contract = predictor.session, predictor.contract
         self.name, self.signature, self.metadata = inner.name, inner.signature, inner.metadata
         self.provider, self.providers_used = inner.provider, inner.providers_used
@@ -80,6 +85,7 @@ class Turns:
         self.alone: list[float] = []
         self.film: list[float] = []
         self._inner, self._output, self._rounds = inner, contract.depth.name, rounds
+        self._by_itself = alone
         self._maps = depth_like(WINDOW, cast("tuple[int, int]", contract.size.fixed))
         self._step = WINDOW // every
         self._first = -(-_LEAVING // every)
@@ -110,10 +116,10 @@ class Turns:
         else:
             self._inner.run(batch)
         _come_to_rest()
-        self._inner.run(batch)
+        self._by_itself.run(batch)
         start_s = time.perf_counter()
         for _ in range(_ALONE):
-            self._inner.run(batch)
+            self._by_itself.run(batch)
         self._start_s = time.perf_counter()
         self.alone.append((self._start_s - start_s) / _ALONE)
         self._due = self._written if ends else self._written + WINDOW

@@ -71,15 +71,15 @@ def load(
             announce=announce,
         )
 
-    path = find()
+    path, alone = find(), frame_size is None
     try:
-        session = open_session(path, provider=provider, threads=threads)
+        session = open_session(path, provider=provider, threads=threads, alone=alone)
     except ModelError:
         if path == Path(model):
             raise
         path.unlink(missing_ok=True)  # damaged in the cache: it is made anew
         path = find()
-        session = open_session(path, provider=provider, threads=threads)
+        session = open_session(path, provider=provider, threads=threads, alone=alone)
     for note in session.notes:
         announce(note)
     if provider == "auto":

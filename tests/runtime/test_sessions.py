@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
@@ -209,6 +210,27 @@ def test_no_more_threads_than_cores_and_no_fewer_than_one(tmp_path: Path) -> Non
     assert open_session(file, provider="cpu", threads=1).notes == ()
     with pytest.raises(UsageError, match="at least 1"):
         open_session(file, provider="cpu", threads=0)
+
+
+@pytest.mark.parametrize(("cores", "alone", "spins"), [
+    (2, False, False), (2, True, True), (16, False, True),
+])  # fmt: skip
+def test_threads_sleep_where_few_cores_are_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, alone: bool, spins: bool
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    told = {}
+    options = onnxruntime.SessionOptions
+
+    class Options(options):  # type: ignore[misc, valid-type]
+        def add_session_config_entry(self, key: str, value: str) -> None:
+            told[key] = value
+            super().add_session_config_entry(key, value)
+
+    monkeypatch.setattr(onnxruntime, "SessionOptions", Options)
+    session = open_session(save(tmp_path / "m.onnx"), provider="cpu", alone=alone)
+    assert (told.get("session.intra_op.allow_spinning") != "0") is spins
+    assert session.run(np.ones((1, 3, 2, 2), np.float32))["depth"].tolist() == [[[1, 1], [1, 1]]]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")

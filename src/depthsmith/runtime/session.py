@@ -31,6 +31,10 @@ _DTYPES = {
 }
 
 
+_FEW_CORES = 4
+"""With more, some are left for others, and waking many threads takes longer than they wait."""
+
+
 class Signature(NamedTuple):
     """Inputs and outputs as the file declares them."""
 
@@ -79,6 +83,7 @@ def open_session(
     provider: str = "auto",
     threads: int | None = None,
     optimize: bool = True,
+    alone: bool = True,
 ) -> OrtSession:
     """Load the ONNX file at ``path``.
 
@@ -87,6 +92,9 @@ def open_session(
             openvino and cpu that loads.
         threads: CPU threads of one operation, at most one a core; None for all cores.
         optimize: False loads faster, to look at a file without running it.
+        alone: False where other threads of this program have work for the CPU at the same time.
+            On few cores the network's threads then sleep while they wait for each other,
+            instead of keeping the cores busy. The results are the same.
 
     Raises:
         ModelError: if the file is missing, damaged, lacks its weights file, or needs
@@ -108,7 +116,7 @@ def open_session(
         threads = cores
     for candidate in providers.candidates(provider, built, path, ort.__version__):
         try:
-            session = _open(ort, path, candidate, threads, optimize)
+            session = _open(ort, path, candidate, threads, optimize, alone or cores > _FEW_CORES)
         except ProviderError as error:
             if provider != "auto" or candidate.name == "cpu":
                 raise
@@ -196,13 +204,15 @@ class OrtSession:
 
 
 def _open(
-    ort: Any, path: Path, candidate: Candidate, threads: int | None, optimize: bool
+    ort: Any, path: Path, candidate: Candidate, threads: int | None, optimize: bool, spin: bool
 ) -> OrtSession:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.add_session_config_entry(assignment.RECORD_KEY, "1")
     if threads is not None:
         options.intra_op_num_threads = threads
+    if not spin:
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if not optimize:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     if candidate.name == "cpu":
