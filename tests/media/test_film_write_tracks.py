@@ -427,6 +427,26 @@ def test_several_parts(long_film: Path, tmp_path: Path, suffix: str) -> None:
     assert chapters(target) == [(0, 1.5, "a"), (1.5, 4, "b")]
 
 
+@pytest.mark.parametrize("suffix", CONTAINERS)
+@pytest.mark.parametrize("made_as", [".mp4", ".mkv"])
+def test_a_part_without_sound(tmp_path: Path, made_as: str, suffix: str) -> None:
+    """MP4 and MOV have no tracks of nothing."""
+    codec = "aac" if made_as == ".mp4" else "libopus"
+    source = make_film_file(
+        tmp_path / f"a{made_as}", parts=((2, 30),),
+        audio=(AudioSpec(codec=codec, seconds=1), AudioSpec()),
+    )  # fmt: skip
+    target = tmp_path / f"out{suffix}"
+    written = write(source, target, spans=(Span(1.5, None),))
+    assert written.frames == len(frame_times(target)) == 15
+    if suffix == ".mkv":
+        assert len(written.copied) == 2
+    else:
+        assert (written.copied, written.converted) == (("audio aac",), ())
+        assert written.dropped[0].endswith(" (nothing of it in what is taken)")
+        assert len(streams(target)) == 2
+
+
 def test_a_track_that_the_muxer_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """FFmpeg lists Opus for MOV, but does not write it: found out when everything else is done."""
     monkeypatch.setattr(track_plan, "_MOV_AUDIO", {"opus"})

@@ -180,7 +180,8 @@ def _mux(
     waiting = next(pictures, None)
     with writing_film(target):
         output.start_encoding()
-    for packet in _sound(film, montage, writers, done):
+    written: set[int] = set()
+    for packet in _sound(film, montage, writers, done, written):
         time = packet.dts * packet.time_base if packet.time_base else Fraction(0)
         while waiting is not None and waiting[0] <= time:
             with writing_film(target):
@@ -192,12 +193,22 @@ def _mux(
         with writing_film(target):
             output.mux_one(waiting[1])
         waiting = next(pictures, None)
+    if output.format.name != "matroska":
+        for index in set(done.sounds) - written:
+            done.leave_out_sound(index, "nothing of it in what is taken")
 
 
 def _sound(
-    film: Any, montage: Montage, writers: dict[int, TrackWriter], done: Assembled
+    film: Any,
+    montage: Montage,
+    writers: dict[int, TrackWriter],
+    done: Assembled,
+    written: set[int],
 ) -> Iterator[Any]:
-    """Packets of all tracks but the pictures', for the output."""
+    """Packets of all tracks but the pictures', for the output.
+
+    Puts the source's streams of which there are any into ``written``.
+    """
     import av
 
     if not writers:
@@ -211,7 +222,6 @@ def _sound(
         with contextlib.suppress(av.error.FFmpegError):
             film.seek(max(begin, 0) if begin > 0 else begin)
     packets = film.demux(*streams)
-    damaged = 0
     while True:
         try:
             packet = next(packets, None)
@@ -225,17 +235,23 @@ def _sound(
         time = packet.dts if packet.dts is not None else packet.pts
         if stop is not None and time is not None and time * packet.stream.time_base > stop:
             break
-        try:
-            yield from writers[packet.stream.index].take(packet)
-        except av.error.FFmpegError:
-            damaged += 1
-    for writer in writers.values():
-        try:
-            yield from writer.flush()
-        except av.error.FFmpegError:
-            damaged += 1
-    if damaged:
-        done.notes.append(f"{damaged} damaged packets of the source's tracks were left out")
+        index = packet.stream.index
+        yield from _made(writers[index].take(packet), index, written, done)
+    for index, writer in writers.items():
+        yield from _made(writer.flush(), index, written, done)
+    if done.damaged:
+        done.notes.append(f"{done.damaged} damaged packets of the source's tracks were left out")
+
+
+def _made(packets: Iterator[Any], index: int, written: set[int], done: Assembled) -> Iterator[Any]:
+    import av
+
+    try:
+        for packet in packets:
+            written.add(index)
+            yield packet
+    except av.error.FFmpegError:
+        done.damaged += 1
 
 
 def _read_only(film: Any, wanted: dict[int, TrackWriter]) -> None:

@@ -41,6 +41,9 @@ class Assembled:
     Attributes:
         notes: what a user may want to know, one clause each.
         streams: how many streams of each type the file should have, by PyAV's names.
+        sounds: name of each audio track, and what stands for it in ``copied`` or ``converted``;
+            by the index of the source's stream.
+        damaged: how many packets were left out because they do not decode.
     """
 
     copied: list[str] = field(default_factory=list)
@@ -48,6 +51,15 @@ class Assembled:
     dropped: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     streams: dict[str, int] = field(default_factory=lambda: {"video": 1})
+    sounds: dict[int, tuple[str, str]] = field(default_factory=dict)
+    damaged: int = 0
+
+    def leave_out_sound(self, index: int, reason: str) -> None:
+        """MP4 and MOV have no tracks of no packets."""
+        name, text = self.sounds.pop(index)
+        (self.copied if text in self.copied else self.converted).remove(text)
+        self.dropped.append(f"{name} ({reason})")
+        self.streams["audio"] -= 1
 
 
 def open_tracks(
@@ -99,10 +111,10 @@ def open_tracks(
             if plan.action in ("copy", "aac", "text"):
                 kind = plan.track.kind
                 done.streams[kind] = done.streams.get(kind, 0) + 1
-        if became:
-            done.converted.append(f"{name} to {became}")
-        else:
-            done.copied.append(name)
+        text = f"{name} to {became}" if became else name
+        (done.converted if became else done.copied).append(text)
+        if plan.track.kind == "audio":
+            done.sounds[plan.stream.index] = (name, text)
     return writers
 
 
