@@ -454,6 +454,20 @@ def test_what_is_no_picture(tmp_path: Path) -> None:
     _refused("/dev/zero", "not a regular file")
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_wrong_data_of_a_png(deep: bool, tmp_path: Path) -> None:
+    """Most of it can be decoded to something: the checksum tells."""
+    path = tmp_path / "p.png"
+    Image.fromarray(data.chelsea()).save(path)
+    if deep:
+        cv2.imwrite(str(path), data.chelsea().astype(np.uint16) * 257)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 255
+    path.write_bytes(content)
+    _refused(path, "damaged")
+    assert read_photo(path, allow_truncated=True).rgb.shape == data.chelsea().shape
+
+
 @pytest.mark.parametrize("suffix", ["jpg", "png", "bmp", "gif", "tif", "webp", "heic", "jp2"])
 def test_truncated(suffix: str, tmp_path: Path) -> None:
     path = save(tmp_path / f"t.{suffix}", Image.fromarray(data.chelsea()))

@@ -257,6 +257,12 @@ def test_wrong_options():
             render_pair(PHOTO, disparity + 1, **wrong)
     with pytest.raises(UsageError, match="larger"):
         render_pair(PHOTO, np.zeros((240, 400), np.float32))
+    with pytest.raises(UsageError, match="33000 pixels wide"):
+        render_pair(np.zeros((1, 33_000, 3), np.uint8), np.zeros((1, 9), np.float32))
+    for bad in (np.nan, np.inf, 1e6):
+        for make in (render_pair, wiggle):
+            with pytest.raises(UsageError, match="disparity"):
+                make(PHOTO, disparity + np.float32(bad))
     with pytest.raises(ValueError):
         warp_view(PHOTO, np.zeros((10, 10), np.float32), 1.0)
     with pytest.raises(ValueError, match="float32"):

@@ -79,12 +79,12 @@ def load_image_file(
             # TIFF that is sound but of a kind Pillow does not know, such as float colour.
             return deep_color.decode_tiff(file, name, tags)
         notes = frames_note(image)
-        truncated = _load(image, name, allow_truncated)
+        truncated = _load(image, file, name, allow_truncated)
         if truncated:
             with _lenient_pillow():
                 file.seek(0)
                 image = _open(file, name, head, max_pixels)
-                _load(image, name, allow_truncated=False)
+                _load(image, file, name, allow_truncated=False)
         content = describe(image, notes)
         if truncated:
             content.notes.append("truncated; the missing part is blank")
@@ -194,10 +194,14 @@ def _open(file: BinaryIO, name: str, head: bytes, max_pixels: int | None) -> Ima
     return image
 
 
-def _load(image: Image.Image, name: str, allow_truncated: bool) -> bool:
+def _load(image: Image.Image, file: BinaryIO, name: str, allow_truncated: bool) -> bool:
     """Decode; return True if that failed and may be tried again leniently."""
     try:
         image.load()
+        if image.format == "PNG" and not ImageFile.LOAD_TRUNCATED_IMAGES:
+            # Decoding looks at no checksum, and makes wrong pixels of wrong data.
+            file.seek(0)
+            _open(file, name, b"", None).verify()
     except MemoryError as error:
         raise ImageError(f"{name} does not fit into memory") from error
     except Exception as error:  # whatever a decoder raises on damaged data

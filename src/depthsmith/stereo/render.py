@@ -14,6 +14,9 @@ from depthsmith.stereo.scratch import Scratch
 from depthsmith.stereo.warp import warp_view
 from depthsmith.types import FloatArray, PixelArray, StereoPair
 
+WIDEST = 32_000
+"""Pixels of a row that views can be drawn of."""
+
 
 def render_pair(
     rgb: PixelArray,
@@ -52,7 +55,7 @@ def render_pair(
         lie side by side in one array.
 
     Raises:
-        UsageError: for unknown names, or a map that is larger than the picture.
+        UsageError: for unknown names, and as `check_size`.
     """
     settings = settings or StereoSettings()
     height, width = rgb.shape[:2]
@@ -81,11 +84,20 @@ def render_pair(
 
 
 def check_size(disparity_px: FloatArray, rgb: PixelArray) -> None:
-    """Refuse a map that is larger than its picture.
+    """Refuse what cannot be drawn: positions are counted in 16 bits.
 
     Raises:
-        UsageError: if it is.
+        UsageError: if the map is larger than its picture, the picture is wider than 32000
+            pixels, or a shift is of 16000 or not finite.
     """
+    width = rgb.shape[1]
+    if width > WIDEST:
+        raise UsageError(f"the picture is {width} pixels wide; views are drawn of up to {WIDEST}")
+    if not (np.abs(disparity_px) < WIDEST // 2).all():
+        raise UsageError(
+            f"the disparity reaches {np.abs(disparity_px).max():g} pixels, of a picture that is "
+            f"{width} wide; use a smaller --strength or --eye-distance-mm"
+        )
     if disparity_px.shape[0] > rgb.shape[0] or disparity_px.shape[1] > rgb.shape[1]:
         raise UsageError(
             f"the depth map is {disparity_px.shape[0]}x{disparity_px.shape[1]}, "
