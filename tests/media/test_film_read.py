@@ -57,6 +57,28 @@ def whole(path: Path, **options: object) -> tuple[FilmReader, list[FilmFrame]]:
 # ---- times -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("marked", [None, 0, 1])
+def test_of_two_the_one_that_players_show(tmp_path: Path, marked: int | None) -> None:
+    sizes = ((96, 128), (64, 80))
+    paths = [make_film_file(tmp_path / f"{h}.mkv", size=(h, w)) for h, w in sizes]
+    both = tmp_path / "both.mkv"
+    with (
+        av.open(str(both), "w") as output,
+        av.open(str(paths[0])) as a,
+        av.open(str(paths[1])) as b,
+    ):
+        new = [output.add_stream_from_template(film.streams.video[0]) for film in (a, b)]
+        for number, stream in enumerate(new):
+            stream.disposition = av.stream.Disposition(int(number == marked))
+        for film, stream in zip((a, b), new, strict=True):
+            for packet in film.demux(video=0):
+                if packet.dts is not None:
+                    packet.stream = stream
+                    output.mux(packet)
+    assert probe(both).size == sizes[marked or 0]
+    assert probe(both, stream=1).size == sizes[1]
+
+
 @pytest.mark.parametrize("suffix", ["mp4", "mkv", "mov", "ts", "flv"])
 @pytest.mark.parametrize("parts", [VARIABLE, ((2.002, Fraction(30000, 1001)),), ((1, 60),)])
 def test_times_are_the_files_own(

@@ -28,6 +28,7 @@ __all__ = [
 _FIRST_FRAME_PACKETS = 5000
 _PLAUSIBLE_ASPECT = 10
 _MOST_RATE = 1000
+_DEFAULT = 1  # AV_DISPOSITION_DEFAULT
 
 
 def probe(path: str | Path, *, stream: int | None = None) -> FilmInfo:
@@ -35,8 +36,8 @@ def probe(path: str | Path, *, stream: int | None = None) -> FilmInfo:
 
     Args:
         path: a file.
-        stream: index of the stream to take; by default the first that shows pictures and is
-            no cover.
+        stream: index of the stream to take; by default the one that players show: of those with
+            pictures that are no cover the first that is marked as default, or the first.
 
     Raises:
         FilmError: if it is missing, no file, no film, audio only, a still picture, cut off
@@ -61,7 +62,7 @@ def _choose(path: Path, container: Any, index: int | None) -> Any:
         if any(stream.type == "audio" for stream in container.streams):
             raise FilmError(f"{path} has sound but no pictures")
         raise FilmError(f"{path} has no pictures")
-    return _decodable(path, films[0])
+    return _decodable(path, next((s for s in films if s.disposition & _DEFAULT), films[0]))
 
 
 def _decodable(path: Path, stream: Any) -> Any:
