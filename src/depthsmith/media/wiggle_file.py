@@ -12,8 +12,10 @@ from PIL import Image
 from depthsmith.atomic import atomic_path
 from depthsmith.errors import UsageError
 from depthsmith.media.depth_levels import KEY
+from depthsmith.media.film.encoding import choose_encoding
 from depthsmith.media.film.marks import MARK
-from depthsmith.types import ByteArray
+from depthsmith.media.film.pictures import Pictures
+from depthsmith.types import ByteArray, Size
 
 WIGGLE_SUFFIXES = (".gif", ".webp", ".mp4")
 
@@ -78,12 +80,9 @@ def _write_mp4(path: Path, frames: Sequence[ByteArray], fps: int) -> None:
         context = stream.codec_context
         context.color_primaries = context.color_trc = context.colorspace = _BT709
         context.color_range = _LIMITED
-        pictures = [np.ascontiguousarray(frame[:height, :width]) for frame in frames]
+        pictures = Pictures(choose_encoding(path, "rgb"), Size(height, width))
         for number in range(loops * len(frames)):
-            frame = av.VideoFrame.from_ndarray(pictures[number % len(frames)], format="rgb24")
-            frame = frame.reformat(
-                format="yuv420p", dst_colorspace=_BT709, dst_color_range=_LIMITED
-            )
-            frame.pts = number
+            frame = pictures.frame(frames[number % len(frames)][:height, :width])
+            frame.pts, frame.time_base = number, Fraction(1, fps)
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
