@@ -350,36 +350,52 @@ def test_depth_of_other_programs(run: Run) -> None:
     Image.fromarray((65535 - levels).astype(np.uint16)).save("dark.png")
     np.save("numbers.npy", (levels + 1000).astype(np.float32))
     np.save("far.npy", (1 / (levels + 1000)).astype(np.float32))
+    np.save("signed.npy", levels.astype(np.int32) - 9)
     Image.fromarray((levels / 257).astype(np.uint8)[::2, ::2]).save("small.png")
     expected = [-8, -4, 0, 4, 8]
     for file, polarity in (
         ("bright.png", None), ("bright.png", "near-bright"), ("dark.png", "far-bright"),
         ("numbers.npy", "near-bright"), ("far.npy", "far-bright"), ("small.png", None),
+        ("signed.npy", "near-bright"),
     ):  # fmt: skip
         options = [] if polarity is None else ["--depth-polarity", polarity]
         board = ["board.png", "--depth", file, *BOARD[3:], *options, "-o", "b.png"]
         assert run(*board)[0] == 0
         left = read("b.png")[:, :320]
         assert [shift_of(left, rgb, b) for b in range(5)] == expected, file
-    status, _, err = run("board.png", "--depth", "numbers.npy", *BOARD[3:])
-    assert status == ExitCode.BAD_INPUT and "--depth-polarity" in err
+    for file in ("numbers.npy", "signed.npy"):
+        status, _, err = run("board.png", "--depth", file, *BOARD[3:])
+        assert status == ExitCode.BAD_INPUT and "--depth-polarity" in err
 
 
 def test_what_cannot_be_is_one_line(run: Run) -> None:
     five_bands()
     Image.fromarray(checkerboard(320, 200)).save("tall.png")
     Path("film.mp4").write_bytes(b"")
+    np.save("nan.npy", np.full((200, 320), np.nan, np.float32))
+    np.save("minus.npy", np.full((200, 320), -1, np.float32))
     wrong: list[tuple[list[str], ExitCode, str]] = [
         (["tall.png", "--depth", "near.png"], ExitCode.BAD_INPUT, "proportions"),
         (["board.png", "--depth", "no.png"], ExitCode.BAD_INPUT, "does not exist"),
         (["board.png", "--depth", "no.png", "-o", "tall.png"], ExitCode.BAD_INPUT, "not exist"),
         (["board.png", "--depth", "board.png"], ExitCode.BAD_INPUT, "colours"),
+        (
+            ["board.png", "--depth", "nan.npy", "--depth-polarity", "near-bright"],
+            ExitCode.BAD_INPUT,
+            "no depth",
+        ),
+        (
+            ["board.png", "--depth", "minus.npy", "--depth-polarity", "far-bright"],
+            ExitCode.BAD_INPUT,
+            "no depth",
+        ),
         (["no.png", "--depth", "near.png"], ExitCode.BAD_INPUT, "does not exist"),
         (["board.png", "tall.png", "--depth", "near.png"], ExitCode.USAGE, "one photo"),
         ([*BOARD, "--convergence", "2"], ExitCode.USAGE, "convergence"),
         ([*BOARD, "--convergence", "middle"], ExitCode.USAGE, "auto"),
         ([*BOARD, "--strength", "-1"], ExitCode.USAGE, "strength"),
         ([*BOARD, "--strength", "nan"], ExitCode.USAGE, "strength"),
+        ([*BOARD, "--strength", "1e9"], ExitCode.USAGE, "--strength"),
         ([*BOARD, "-f", "mpo", "-o", "a.jpg"], ExitCode.USAGE, ".mpo"),
         ([*BOARD, "-f", "sbs", "-o", "a.gif"], ExitCode.USAGE, ".jpg"),
         ([*BOARD, "-o", "a.jpg", "--file-type", "png"], ExitCode.USAGE, "--file-type"),

@@ -255,8 +255,11 @@ def test_a_depth_film_instead_of_a_network(run: Run, folder: Path) -> None:
     (folder / "maps").mkdir()
     for n, depth in enumerate(gray):
         Image.fromarray(depth[..., 0]).save(folder / "maps" / f"{n:04d}.png")
+    (folder / "arrays").mkdir()
+    for n, depth in enumerate(near):
+        np.save(folder / "arrays" / f"{n:04d}.npy", depth)
     options = ["--max-disparity", "10", "--convergence", "0", "--border", "replicate"]
-    for depth in ("d.mkv", "maps"):
+    for depth in ("d.mkv", "maps", "arrays"):
         status, out, err = run("a.mp4", "--depth", depth, "-o", "b.mp4", *options)
         assert status == 0, err
         picture = pictures("b.mp4")[5]
@@ -266,6 +269,11 @@ def test_a_depth_film_instead_of_a_network(run: Run, folder: Path) -> None:
     status, out, err = run("a.mp4", "--depth", "short.mkv", "-o", "c.mp4")
     assert (status, out) == (ExitCode.BAD_INPUT, [])
     assert "short.mkv has 9 frames" in err
+    tall = [np.full((80, 48, 3), 99, np.uint8)] * 20
+    make_film_file(folder / "tall.mkv", pictures=tall, parts=((0.8, 25),), codec="ffv1")
+    status, out, err = run("a.mp4", "--depth", "tall.mkv", "-o", "c.mp4")
+    assert (status, out) == (ExitCode.BAD_INPUT, [])
+    assert "proportions" in err
     assert not Path("c.mp4").exists()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from depthsmith.errors import FilmError, UsageError
+from depthsmith.errors import FilmError, ImageError, UsageError
 from depthsmith.film import Span
 from depthsmith.media.film.probe import probe
 from depthsmith.media.film.sequence import open_sequence
@@ -59,6 +59,21 @@ def test_parts_of_a_folder(folder: Path) -> None:
     assert numbers(folder) == list(range(30))
     with pytest.raises(FilmError, match=r"times\.json"):
         numbers(folder, Span(0, 1))
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, np.nan, np.inf])
+@pytest.mark.parametrize("chunks", [False, True])
+def test_numbers_that_are_no_near_are_not_cut_to_it(
+    value: float, chunks: bool, tmp_path: Path
+) -> None:
+    near = np.full(SIZE, 0.5, np.float32)
+    near[3, 4] = value
+    if chunks:
+        np.savez(tmp_path / "chunk_0.npz", near=near[None])
+    else:
+        np.save(tmp_path / "0.npy", near)
+    with pytest.raises(ImageError, match="from 0 to 1"):
+        next(open_depth_film(tmp_path).frames())
 
 
 def test_a_film_in_colours_is_no_depth(tmp_path: Path) -> None:

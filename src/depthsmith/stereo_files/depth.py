@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.depth.convert import focal_at_network, to_metres
+from depthsmith.depth.convert import focal_at_network, to_inverse_depth, to_metres
 from depthsmith.errors import ImageError, InputError
 from depthsmith.media.depth_file import SUFFIXES
 from depthsmith.media.depth_reading import read_depth, read_maps
@@ -88,6 +88,8 @@ class FileDepth:
         """
         path = self._file(photo)
         depth = self._read(path)
+        if not np.isfinite(to_inverse_depth(depth).values).any():
+            raise ImageError(f"{path} holds no depth: no value of it is one")
         (height, width), (rows, columns) = photo.size, depth.size
         if abs(columns * height / (rows * width) - 1) > _SHAPES_APART:
             raise ImageError(
@@ -127,7 +129,7 @@ class FileDepth:
                     f"--depth-polarity {self.polarity}"
                 )
             return depth
-        whole = maps["depth"].dtype.kind in "bui"
+        whole = maps["depth"].dtype.kind in "bu"  # signed numbers have no brightest
         if self.polarity is None and not whole:
             raise ImageError(
                 f"{path} does not say what its values mean; pass --depth-polarity near-bright or "

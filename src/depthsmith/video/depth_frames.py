@@ -25,7 +25,9 @@ from depthsmith.video.extent import Extent, extent_of
 Maps = Generator[FloatArray, None, None]
 _GRID = 8  # every so many pixels are looked at
 _MOST_COLOR = 2000  # of 65535; an encoder's rounding is far below
-_MAP_SUFFIXES = frozenset({".png", ".exr", ".tif", ".tiff", ".npy", ".pfm"})
+_ROUNDING = 1e-3  # of 16-bit floating-point numbers
+MAP_SUFFIXES = frozenset({".png", ".exr", ".tif", ".tiff", ".npy", ".pfm"})
+CHUNK_SUFFIX = ".npz"
 
 
 class DepthFrames(Protocol):
@@ -87,8 +89,8 @@ class _FolderFrames:
     def __init__(self, path: Path) -> None:
         self.path = path
         names = sorted(p for p in path.iterdir() if not p.name.startswith("."))
-        self.chunks = [p for p in names if p.suffix.lower() == ".npz"]
-        self.maps = [p for p in names if p.suffix.lower() in _MAP_SUFFIXES]
+        self.chunks = [p for p in names if p.suffix.lower() == CHUNK_SUFFIX]
+        self.maps = [p for p in names if p.suffix.lower() in MAP_SUFFIXES]
         if not (self.chunks or self.maps):
             raise FilmError(f"{path} holds no depth maps")
         self.times = frame_times(path)
@@ -127,7 +129,7 @@ class _FolderFrames:
         for number in numbers:
             if number >= len(self.maps):
                 return
-            yield np.clip(read_depth(self.maps[number], DepthKind.NEAR).values, 0, 1)
+            yield _near(read_depth(self.maps[number], DepthKind.NEAR).values, self.maps[number])
 
     def _of_chunks(self, numbers: Iterator[int]) -> Maps:
         wanted = next(numbers, None)
@@ -141,9 +143,21 @@ class _FolderFrames:
                 continue
             near = _chunk(path)
             while wanted is not None and wanted < begin + len(near):
-                yield near[wanted - begin].astype(np.float32)
+                yield _near(near[wanted - begin].astype(np.float32), path)
                 wanted = next(numbers, None)
             begin += len(near)
+
+
+def _near(values: FloatArray, path: Path) -> FloatArray:
+    """A map as it is, if it goes from 0 to 1 but for rounding.
+
+    Raises:
+        ImageError: if it does not.
+    """
+    low, high = float(values.min()), float(values.max())
+    if not (low >= -_ROUNDING and high <= 1 + _ROUNDING):
+        raise ImageError(f"{path} holds values from {low:g} to {high:g}; near maps go from 0 to 1")
+    return np.clip(values, 0, 1)
 
 
 def _is_colored(deep: WordArray) -> bool:

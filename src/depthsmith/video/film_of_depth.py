@@ -17,6 +17,9 @@ from depthsmith.video.extent import extent_of
 from depthsmith.video.frame_depth import Memory, Seen, Threads
 from depthsmith.video.key import file_key
 
+_SHAPES_APART = 0.02
+"""By which the proportions of a film and its depth may differ."""
+
 
 class FilmOfDepth:
     """A `DepthSource` that reads maps in which near is bright, frame for frame.
@@ -85,6 +88,7 @@ class FilmOfDepth:
                         "it is not that film's depth, or only that of a part (--start, --duration)"
                     )
                 size = Size(*near.shape)
+                self._check_shape(size, film)
                 kept = frame if keep_pictures else replace(frame, rgb=frame.rgb[:0], deep=None)
                 yield Seen(
                     kept,
@@ -98,6 +102,14 @@ class FilmOfDepth:
                     f"{self.path} goes on after the last frame of {film.path}; it is not that "
                     "film's depth"
                 )
+
+    def _check_shape(self, size: Size, film: FilmInfo) -> None:
+        (rows, columns), (height, width) = size, film.size
+        padded = height + height % 2, width + width % 2  # as codecs need it
+        if size != padded and abs(columns * height / (rows * width) - 1) > _SHAPES_APART:
+            raise FilmError(
+                f"{self.path} is {size}, {film.path} {film.size}: not the same proportions"
+            )
 
     def _spans_of(self, film: FilmInfo) -> tuple[Span, ...]:
         """The parts of the depth film: none, if it was made of the parts only.

@@ -16,6 +16,7 @@ from depthsmith.media.film.sequence import is_own_sequence
 from depthsmith.media.folder import FILM_SUFFIXES
 from depthsmith.stereo import Align, Border, StereoSettings
 from depthsmith.video.coding import Coding, Loader, video_sink
+from depthsmith.video.depth_frames import CHUNK_SUFFIX, MAP_SUFFIXES
 from depthsmith.video.film_of_depth import FilmOfDepth
 from depthsmith.video.frame_depth import DepthSource
 from depthsmith.video.make import Made, Progress, Reading, make
@@ -156,6 +157,6 @@ def find_depth(depth: Path, film: Path) -> Path:
             known = path.is_dir() or path.suffix.lower() in FILM_SUFFIXES
             if path.stem == name and known and not path.samefile(film):
                 return path
-    if any(path.suffix.lower() in (".png", ".exr", ".npz") for path in depth.iterdir()):
+    if any(path.suffix.lower() in (*MAP_SUFFIXES, CHUNK_SUFFIX) for path in depth.iterdir()):
         return depth  # the frames themselves
     raise InputError(f"{depth} holds no {film.stem}_depth.mp4 or other depth for {film.name}")
