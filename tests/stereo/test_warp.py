@@ -14,7 +14,7 @@ import skimage.data
 from scipy import ndimage
 
 import depthsmith.stereo.compiled
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.stereo import (
     ENDINGS,
     FILLS,
@@ -259,6 +259,22 @@ def test_wrong_options():
         render_pair(PHOTO, np.zeros((240, 400), np.float32))
     with pytest.raises(UsageError, match="33000 pixels wide"):
         render_pair(np.zeros((1, 33_000, 3), np.uint8), np.zeros((1, 9), np.float32))
+    for wrong in ({"align": "sometimes"}, {"factor": 0.5}, {"factor": np.nan}):
+        with pytest.raises(UsageError):
+            render_pair(PHOTO, disparity + 1, **wrong)
+    render_pair(PHOTO, disparity + 1, align="always", factor=1e9)
+    for picture, shifts in (
+        (PHOTO / 255, disparity), (PHOTO[..., 0], disparity), (PHOTO[:0], disparity),
+        (PHOTO, disparity.astype(np.float64)), (PHOTO, disparity[0]), (PHOTO, disparity[:0]),
+    ):  # fmt: skip
+        for make in (render_pair, wiggle):
+            with pytest.raises(InputError, match="must be"):
+                make(picture, shifts)
+    with pytest.raises(InputError, match="canvas"):
+        render_pair(PHOTO, disparity, canvas=PHOTO.copy())
+    for canvas, left in ((PHOTO.copy(), 1), (PHOTO[:-1].copy(), 0), (PHOTO[:, ::-1], 0)):
+        with pytest.raises(ValueError, match="cannot be drawn"):
+            warp_view(PHOTO, disparity, 1.0, canvas=canvas, left=left)
     for bad in (np.nan, np.inf, 1e6):
         for make in (render_pair, wiggle):
             with pytest.raises(UsageError, match="disparity"):

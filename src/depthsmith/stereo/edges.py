@@ -7,11 +7,13 @@ foreground and background. Here ramps become steps again, at the strongest colou
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import Literal, get_args
 
 import cv2
 import numpy as np
 
+from depthsmith.errors import UsageError
 from depthsmith.stereo.kernels import Backend, load, over_rows
 from depthsmith.stereo.scratch import Scratch
 from depthsmith.types import FloatArray, PixelArray
@@ -79,13 +81,19 @@ def align_edges(
 
     Returns:
         ``(H, W)`` float32.
+
+    Raises:
+        UsageError: for an unknown name, or a factor that is none.
     """
+    if align not in get_args(Align):
+        raise UsageError(f"edges are aligned {', '.join(get_args(Align))}, not {align!r}")
+    if factor is not None and not 1 <= factor < math.inf:
+        raise UsageError(f"a map is enlarged by 1 or more, not {factor:g}")
     height, width = rgb.shape[:2]
     rows, columns = disparity_px.shape
     factor = max(width / columns, height / rows) * (factor or 1.0)
     enlarged = factor > 1.2
-    if not enlarged:
-        factor = SOFT_FACTOR
+    factor = min(factor, float(max(height, width))) if enlarged else SOFT_FACTOR
     if align == "never" or (
         align == "auto" and not enlarged and sharpness(disparity_px) >= _SHARP
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.stereo.borders import Border, Margins, margins_of, treat_borders
 from depthsmith.stereo.disparity import StereoSettings
 from depthsmith.stereo.edges import Align, align_edges
@@ -55,11 +55,13 @@ def render_pair(
         lie side by side in one array.
 
     Raises:
-        UsageError: for unknown names, and as `check_size`.
+        InputError: for arrays of other shapes or types.
+        UsageError: for unknown names, a map that is larger than the picture, a picture wider
+            than 32000 pixels, and shifts of 16000 or that are not finite.
     """
     settings = settings or StereoSettings()
+    rgb, disparity_px = checked(rgb, disparity_px)
     height, width = rgb.shape[:2]
-    check_size(disparity_px, rgb)
     how = find_fill(fill)
     scratch = scratch or Scratch()
     aligned = align_edges(
@@ -68,6 +70,8 @@ def render_pair(
     )  # fmt: skip
     if canvas is None:
         canvas = np.empty((height, 2 * width, 3), rgb.dtype)
+    elif canvas.shape != (height, 2 * width, 3):
+        raise InputError(f"the canvas is {canvas.shape}, for two views of {height}x{width}")
     views = [
         warp_view(
             rgb, aligned, share, fill=how, threads=threads, backend=backend, canvas=canvas,
@@ -83,13 +87,24 @@ def render_pair(
     return StereoPair(left, right)
 
 
-def check_size(disparity_px: FloatArray, rgb: PixelArray) -> None:
-    """Refuse what cannot be drawn: positions are counted in 16 bits.
+def checked(rgb: PixelArray, disparity_px: FloatArray) -> tuple[PixelArray, FloatArray]:
+    """The same, if views can be drawn of it: positions are counted in 16 bits.
 
     Raises:
+        InputError: for arrays of other shapes or types.
         UsageError: if the map is larger than its picture, the picture is wider than 32000
             pixels, or a shift is of 16000 or not finite.
     """
+    rgb, disparity_px = np.asarray(rgb), np.asarray(disparity_px)
+    if rgb.dtype not in (np.uint8, np.uint16) or rgb.shape[2:] != (3,) or not rgb.size:
+        raise InputError(
+            f"the picture is {rgb.shape} {rgb.dtype}; it must be (H, W, 3) uint8 or uint16"
+        )
+    if disparity_px.dtype != np.float32 or disparity_px.ndim != 2 or not disparity_px.size:
+        raise InputError(
+            f"the disparity is {disparity_px.shape} {disparity_px.dtype}; "
+            "it must be (h, w) float32"
+        )
     width = rgb.shape[1]
     if width > WIDEST:
         raise UsageError(f"the picture is {width} pixels wide; views are drawn of up to {WIDEST}")
@@ -103,3 +118,4 @@ def check_size(disparity_px: FloatArray, rgb: PixelArray) -> None:
             f"the depth map is {disparity_px.shape[0]}x{disparity_px.shape[1]}, "
             f"larger than the picture of {rgb.shape[0]}x{rgb.shape[1]}"
         )
+    return rgb, disparity_px

@@ -60,8 +60,14 @@ def warp_view(
         raise ValueError(f"the picture is {rgb.shape}, its disparity {disparity_px.shape}")
     if canvas is None:
         canvas, left = np.empty((height, width, 3), rgb.dtype), 0
+    if disparity_px.dtype != np.float32:
+        raise ValueError(f"the disparity is {disparity_px.dtype}, not float32")
     if rgb.dtype not in (np.uint8, np.uint16) or canvas.dtype != rgb.dtype:
         raise ValueError(f"the picture is {rgb.dtype}, the canvas {canvas.dtype}")
+    # The compiled loops look at no bounds.
+    fits = canvas.shape == (height, canvas.shape[1], 3) and 0 <= left <= canvas.shape[1] - width
+    if not (fits and canvas.flags.c_contiguous):
+        raise ValueError(f"a view of {height}x{width} cannot be drawn at {left} of {canvas.shape}")
     view = canvas[:, left : left + width]
     if share == 0:
         view[:] = rgb

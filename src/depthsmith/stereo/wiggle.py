@@ -10,7 +10,7 @@ from depthsmith.stereo.disparity import StereoSettings
 from depthsmith.stereo.edges import Align, align_edges
 from depthsmith.stereo.fill import find_fill
 from depthsmith.stereo.kernels import Backend
-from depthsmith.stereo.render import check_size
+from depthsmith.stereo.render import checked
 from depthsmith.stereo.scratch import Scratch
 from depthsmith.stereo.warp import warp_view
 from depthsmith.types import FloatArray, PixelArray, StereoPair
@@ -43,12 +43,12 @@ def wiggle(
         ``2 * steps`` pictures of one size.
 
     Raises:
-        UsageError: as `depthsmith.stereo.render_pair`, or for no step.
+        InputError, UsageError: as `depthsmith.stereo.render_pair`, or for no step.
     """
     settings = settings or StereoSettings()
     if steps < 1:
         raise UsageError(f"a wiggle has 1 step or more, not {steps}")
-    check_size(disparity_px, rgb)
+    rgb, disparity_px = checked(rgb, disparity_px)
     scratch, how = Scratch(), find_fill(fill)
     aligned = align_edges(
         disparity_px, rgb, align=align, factor=factor, threads=threads, backend=backend,
