@@ -29,8 +29,9 @@ $(DEMO_VENV)/.ready: pyproject.toml Makefile
 demo: $(DEMO_VENV)/.ready
 	@$(DEMO_VENV)/bin/python -m demo
 
+# Two processes; a file's tests share what is costly to make.
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
