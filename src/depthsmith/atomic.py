@@ -86,7 +86,7 @@ def _reason(error: OSError, target: Path) -> str:
         return "the disk is full"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"no permission to write in {target.parent}"
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and not target.parent.exists():
         return f"the folder {target.parent} does not exist"
     if isinstance(error, NotADirectoryError):
         return f"{target.parent} is not a folder"

@@ -149,7 +149,7 @@ def test_no_times_at_all(tmp_path: Path) -> None:
     reader, frames = whole(path)
     assert numbers(frames) == list(range(25))
     assert np.diff([f.pts for f in frames]) == pytest.approx(frames[1].pts - frames[0].pts)
-    assert "had no time" in reader.notes[0]
+    assert "frames without a time" in reader.notes[0]
     with pytest.raises(FilmError, match="without a time"):
         whole(path, strict=True)
 
@@ -168,7 +168,7 @@ def test_recordings_that_were_joined(tmp_path: Path) -> None:
     assert numbers(frames) == [*range(49), *range(50)]
     gaps = np.diff(seconds(reader.info, frames))
     assert gaps == pytest.approx(0.04, abs=1e-6)
-    assert any("times jump back 1 times" in note for note in reader.notes)
+    assert any("jumps back in time, joined there: 1" in note for note in reader.notes)
     assert any("another size" in note for note in reader.notes)
 
 
@@ -183,7 +183,7 @@ def test_short_recordings_that_were_joined(tmp_path: Path) -> None:
     gaps = np.delete(np.diff(seconds(reader.info, frames)), [19, 20])
     assert gaps == pytest.approx(0.04, abs=1e-6)
     assert frames[-1].pts - frames[0].pts == round(39 * 0.04 / reader.info.time_base)
-    assert any("times jump back 1 times" in note for note in reader.notes)
+    assert any("jumps back in time, joined there: 1" in note for note in reader.notes)
 
 
 @pytest.mark.parametrize("suffix", ["mp4", "mkv"])
@@ -422,7 +422,7 @@ def test_damaged_packets_are_left_out(tmp_path: Path) -> None:
     assert numbers(frames) == [n for n in range(120) if n not in (10, 50, 51)]
     assert seconds(reader.info, frames) == pytest.approx([n / 30 for n in numbers(frames)])
     assert reader.skipped == 3
-    assert "3 damaged frames were left out (the first at 0.333 s" in reader.notes[0]
+    assert "damaged frames, left out: 3 (the first at 0.333 s" in reader.notes[0]
     strict = FilmReader(probe(path), strict=True)
     with pytest.raises(FilmError, match=r"a.mp4 is damaged at 0.333 s"):
         list(strict)

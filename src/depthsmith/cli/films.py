@@ -81,7 +81,7 @@ def _stopped(target: Path) -> str:
     from depthsmith.media.film.work import kept_frames
 
     if kept := kept_frames(target):
-        return f"stopped; {kept} frames are kept, continue with --resume"
+        return f"stopped; {_frames(kept)} kept, continue with --resume"
     return "stopped too early for anything to be kept"
 
 
@@ -89,7 +89,7 @@ def summary(made: Made, seconds: float) -> str:
     """One line about what was made."""
     written = made.written
     count = written.frames - made.resumed_at
-    text = f"{written.frames} frames, {float(written.duration):.2f} s of film"
+    text = f"{_frames(written.frames)}, {float(written.duration):.2f} s of film"
     if not count:
         return f"{text}, finished before"
     if made.resumed_at:
@@ -101,3 +101,7 @@ def summary(made: Made, seconds: float) -> str:
         if getattr(written, what):
             text += f"; {what} {', '.join(getattr(written, what))}"
     return text
+
+
+def _frames(count: int) -> str:
+    return "1 frame" if count == 1 else f"{count} frames"

@@ -28,6 +28,7 @@ from depthsmith.stereo import (
     render_pair,
     with_depth,
 )
+from depthsmith.stereo.borders import treat_borders
 from depthsmith.stereo.projection import Sphere
 from depthsmith.types import FloatArray, PixelArray, Size, StereoPair
 from depthsmith.video.frame_depth import Memory, Seen
@@ -140,15 +141,18 @@ class StereoPainter:
         return layout
 
     def size_of(self, source: Size) -> Size:
-        """By painting one black frame, which may be smaller than half spheres are.
-
-        Of ``left-right``, of one view.
-        """
+        """By laying out two black views. Of ``left-right``, of one view."""
         if isinstance(self._project, Projector):
             return Size(self._project.side, 2 * self._project.side)
-        blank = np.zeros((*self.size, 3), np.uint16 if self.deep else np.uint8)
-        height, width, _ = self._lay_out(blank, np.zeros(self.size, np.float32), 0).shape
-        return Size(height, width // 2 if self.format == "left-right" else width)
+        blank = np.zeros((*self.size, 3), np.uint8)
+        pair = StereoPair(blank, blank)
+        if self.border == "crop":
+            pair = treat_borders(pair, "crop", self._margins)
+        if self.format == "rgbd":
+            return Size(self.size.height, 2 * self.size.width)
+        if self.format in ("wiggle", "left-right"):
+            return pair.size
+        return Size(*pack(pair, self.format).shape[:2])
 
     def paint(self, seen: Seen) -> PixelArray:
         frame = seen.frame

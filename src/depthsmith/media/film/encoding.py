@@ -200,7 +200,7 @@ def _check_together(
         raise UsageError("no .mov takes av1; write .mp4 or .mkv, or use --codec hevc")
     if content == "deep" and codec == "h264":
         raise UsageError(
-            "10-bit pictures need --codec hevc, av1 or ffv1; for h264 they must be tone-mapped"
+            "HDR pictures of 10 bits need --codec hevc, av1 or ffv1; for h264 use --hdr tonemap"
         )
     if crf is not None and bit_rate is not None:
         raise UsageError("--crf and --bitrate contradict each other; leave one out")

@@ -95,9 +95,9 @@ class FilmReader:
         """What a user may want to know about the frames so far, one clause each."""
         notes = list(self._timeline.notes)
         if self.skipped:
-            notes.append(f"{self.skipped} damaged frames were left out ({self._first_damage})")
+            notes.append(f"damaged frames, left out: {self.skipped} ({self._first_damage})")
         if self._other_sizes:
-            notes.append(f"{self._other_sizes} frames had another size; scaled to the first's")
+            notes.append(f"frames of another size, scaled to the first's: {self._other_sizes}")
         if self.missing_s:
             notes.append(f"the film breaks off {self.missing_s:.2f} s before its declared end")
         return tuple(notes)

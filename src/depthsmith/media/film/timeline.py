@@ -43,9 +43,9 @@ class Timeline:
     @property
     def notes(self) -> tuple[str, ...]:
         found = (
-            (self.derived, "{} frames had no time; it was derived from the frames before"),
-            (self.moved, "{} frames had a time not after the frame before; moved by a tick"),
-            (self.jumps, "times jump back {} times; joined there"),
+            (self.derived, "frames without a time, which was derived from the frames before: {}"),
+            (self.moved, "frames with a time not after the frame before, moved by a tick: {}"),
+            (self.jumps, "jumps back in time, joined there: {}"),
         )
         return tuple(text.format(count) for count, text in found if count)
 
