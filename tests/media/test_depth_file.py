@@ -19,7 +19,7 @@ import tifffile
 from PIL import Image
 from skimage import data
 
-from depthsmith.errors import ImageError, OutputError, UsageError
+from depthsmith.errors import ImageError, InputError, OutputError, UsageError
 from depthsmith.media.depth_file import (
     SUFFIXES,
     format_of,
@@ -351,6 +351,11 @@ def test_pictures(tmp_path: Path) -> None:
         back = read_photo(tmp_path / name).rgb
         limit = 3 if name == "a.jpg" else 0
         assert np.abs(back.astype(int) - rgb).mean() <= limit, name
+    write_rgb(str(tmp_path / "b.png"), rgb)
+    for wrong in (rgb / 255, rgb[..., 0], rgb[:0], rgb.astype(np.uint16)):
+        with pytest.raises(InputError, match="uint8"):
+            write_rgb(tmp_path / "c.png", wrong)
+    assert not (tmp_path / "c.png").exists()
     with pytest.raises(UsageError, match=r"use \.png, \.jpg or \.webp"):
         write_rgb(tmp_path / "a.gif", rgb)
     with pytest.raises(UsageError, match="at most 16383"):

@@ -11,7 +11,7 @@ import skimage.data
 from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio
 
-from depthsmith.errors import OutputError, UsageError
+from depthsmith.errors import InputError, OutputError, UsageError
 from depthsmith.media.depth_file import is_own_output
 from depthsmith.media.film.marks import is_own_film
 from depthsmith.media.mpo_file import write_mpo
@@ -124,4 +124,17 @@ def test_wiggles_that_cannot_be(tmp_path):
         write_wiggle(tmp_path / "no" / "w.mp4", frames())
     with pytest.raises(UsageError, match="16383"):
         write_wiggle(tmp_path / "w.gif", [np.zeros((1, 20_000, 3), np.uint8)])
+    with pytest.raises(UsageError, match="2 pixels"):
+        write_wiggle(tmp_path / "w.mp4", [np.zeros((9, 1, 3), np.uint8)])
+    for fps in (0, -1, 101, float("nan"), 12.5):
+        with pytest.raises(UsageError, match="pictures a second"):
+            write_wiggle(tmp_path / "w.gif", frames(), fps=fps)
+    for wrong in ([], [LEFT, LEFT[1:]], [LEFT / 255], [LEFT[..., 0]]):
+        with pytest.raises(InputError):
+            write_wiggle(tmp_path / "w.gif", wrong)
+    deep = LEFT.astype(np.uint16)
+    with pytest.raises(InputError, match="uint8"):
+        write_mpo(tmp_path / "p.mpo", StereoPair(deep, deep))
     assert not list(tmp_path.iterdir())
+    write_wiggle(str(tmp_path / "w.gif"), frames())
+    write_mpo(str(tmp_path / "p.mpo"), StereoPair(LEFT, RIGHT))

@@ -18,6 +18,7 @@ from PIL import Image
 from depthsmith.atomic import atomic_path
 from depthsmith.errors import UsageError
 from depthsmith.media.depth_levels import KEY
+from depthsmith.media.rgb_file import check_picture
 from depthsmith.types import ByteArray, StereoPair
 
 _EXIF_SOFTWARE = 0x0131
@@ -36,7 +37,7 @@ _HEAD = b"MPF\0"
 _LITTLE_ENDIAN = b"II*\0\x08\0\0\0"
 
 
-def write_mpo(path: Path, pair: StereoPair) -> None:
+def write_mpo(path: str | Path, pair: StereoPair) -> None:
     """Write the two views, the left one first, as JPEG (quality 95, full chroma).
 
     Args:
@@ -44,9 +45,12 @@ def write_mpo(path: Path, pair: StereoPair) -> None:
         pair: of uint8 views.
 
     Raises:
+        InputError: for views of 16 bits.
         UsageError: for another suffix than .mpo, or views too large for JPEG.
         OutputError: if the file cannot be written.
     """
+    path = Path(path)
+    check_picture(pair.left)
     if path.suffix.lower() != ".mpo":
         raise UsageError(f"a file of two pictures cannot be written as {path.name!r}; use .mpo")
     if max(pair.size) > _LARGEST_SIDE:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from depthsmith.atomic import atomic_paths, writing
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.media.depth_levels import KEY
 from depthsmith.types import ByteArray
 
@@ -23,7 +24,7 @@ _FORMATS: dict[str, tuple[str, dict[str, Any], int]] = {
 }
 
 
-def write_rgb(path: Path, rgb: ByteArray) -> None:
+def write_rgb(path: str | Path, rgb: ByteArray) -> None:
     """Write a picture as PNG, JPEG (quality 95, full chroma) or lossless WebP by its suffix.
 
     The file is there whole or not at all, and names depthsmith as its software.
@@ -33,10 +34,11 @@ def write_rgb(path: Path, rgb: ByteArray) -> None:
         rgb: ``(H, W, 3)`` uint8.
 
     Raises:
+        InputError: for an array of another shape or type.
         UsageError: for another suffix, or a picture too large for the format.
         OutputError: if the file cannot be written.
     """
-    write_rgbs([path], [rgb])
+    write_rgbs([Path(path)], [rgb])
 
 
 def write_rgbs(paths: Sequence[Path], pictures: Sequence[ByteArray]) -> None:
@@ -52,7 +54,18 @@ def write_rgbs(paths: Sequence[Path], pictures: Sequence[ByteArray]) -> None:
                 Image.fromarray(rgb).save(part, name, exif=exif, **options)
 
 
+def check_picture(rgb: ByteArray) -> None:
+    """Make sure that it is ``(H, W, 3)`` uint8; Pillow takes more for a picture.
+
+    Raises:
+        InputError: if it is not.
+    """
+    if rgb.dtype != np.uint8 or rgb.shape[2:] != (3,) or not rgb.size:
+        raise InputError(f"a picture to write is {rgb.shape} {rgb.dtype}, not (H, W, 3) uint8")
+
+
 def _check(path: Path, rgb: ByteArray) -> None:
+    check_picture(rgb)
     if path.suffix.lower() not in _FORMATS:
         raise UsageError(f"a picture cannot be written as {path.name!r}; use .png, .jpg or .webp")
     name, _, limit = _FORMATS[path.suffix.lower()]

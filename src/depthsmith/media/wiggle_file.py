@@ -10,11 +10,12 @@ import numpy as np
 from PIL import Image
 
 from depthsmith.atomic import atomic_path
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.media.depth_levels import KEY
 from depthsmith.media.film.encoding import choose_encoding
 from depthsmith.media.film.marks import MARK
 from depthsmith.media.film.pictures import Pictures
+from depthsmith.media.rgb_file import check_picture
 from depthsmith.types import ByteArray, Size
 
 WIGGLE_SUFFIXES = (".gif", ".webp", ".mp4")
@@ -23,11 +24,13 @@ _EXIF_SOFTWARE = 0x0131
 _FILM_S = 6.0
 """An MP4 does not say that it loops: it holds the loop so long."""
 _LARGEST_SIDE = 16383
+_MOST_FPS = 100
+"""GIF counts hundredths of a second."""
 _BT709, _LIMITED = 1, 1
 """Code points of ITU-T H.273, and FFmpeg's number of the range from 16 to 235."""
 
 
-def write_wiggle(path: Path, frames: Sequence[ByteArray], *, fps: int = 12) -> None:
+def write_wiggle(path: str | Path, frames: Sequence[ByteArray], *, fps: int = 12) -> None:
     """Write a loop as GIF, WebP or MP4 (H.264) by its suffix.
 
     Args:
@@ -36,14 +39,24 @@ def write_wiggle(path: Path, frames: Sequence[ByteArray], *, fps: int = 12) -> N
         fps: a divisor of 100 is exact in a GIF.
 
     Raises:
-        UsageError: for another suffix, or pictures too large for the format.
+        InputError: for arrays of other shapes or types.
+        UsageError: for another suffix, no rate, or pictures too large or small for the format.
         OutputError: if the file cannot be written.
     """
+    path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in WIGGLE_SUFFIXES:
         raise UsageError(f"a wiggle cannot be written as {path.name!r}; use .gif, .webp or .mp4")
+    for frame in frames:
+        check_picture(frame)
+    if len({frame.shape for frame in frames}) != 1:
+        raise InputError("a wiggle has one picture or more, all of one size")
+    if fps not in range(1, _MOST_FPS + 1):
+        raise UsageError(f"a wiggle has 1 to {_MOST_FPS} pictures a second, not {fps}")
     if max(frames[0].shape[:2]) > _LARGEST_SIDE:
         raise UsageError(f"a wiggle can be {_LARGEST_SIDE} pixels wide or high")
+    if suffix == ".mp4" and min(frames[0].shape[:2]) < 2:
+        raise UsageError("an MP4 is 2 pixels wide and high or more; use .gif or .webp")
     with atomic_path(path) as part:
         if suffix == ".mp4":
             _write_mp4(part, frames, fps)
