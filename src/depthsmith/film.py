@@ -5,6 +5,7 @@ Times are integers in units of a ``time_base`` (`Fraction` of a second), as in t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from depthsmith.errors import UsageError
 from depthsmith.types import ByteArray, Size
 
 WordArray = NDArray[np.uint16]
@@ -125,10 +127,17 @@ class Span:
     Attributes:
         start_s: the first frame shown at or after this is the first of the part.
         end_s: the first frame shown at or after this is not in it; None for the film's end.
+
+    Raises:
+        UsageError: if it is empty, or begins before the film.
     """
 
     start_s: float = 0.0
     end_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start_s < (math.inf if self.end_s is None else self.end_s):
+            raise UsageError(f"no part of a film is from {self.start_s:g} to {self.end_s} seconds")
 
 
 @dataclass(frozen=True, eq=False)

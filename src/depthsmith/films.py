@@ -102,6 +102,8 @@ def make_stereo_film(
     """
     if look.format not in FILM_FORMATS:
         raise UsageError(f"films cannot be made as {look.format}; use {', '.join(FILM_FORMATS)}")
+    if depth is not None and (model != AUTO or network):
+        raise UsageError("depth replaces the network: leave out model and its options")
     plan = plan_films(
         [Path(film)], output=str(target), format=None, default="mp4",
         ending=ENDINGS[look.format],

@@ -12,6 +12,8 @@ from PIL import Image, ImageFilter
 
 import depthsmith
 from depthsmith.depth.temporal import SteadySettings
+from depthsmith.errors import UsageError
+from depthsmith.film import Span
 from depthsmith.types import DepthKind, Size
 from films import frame_number, make_film_file, rgb_frames
 from tiny_onnx import mean_model
@@ -105,3 +107,46 @@ def test_films_in_one_call(tmp_path: Path) -> None:
 def test_what_is_no_frame(predictor: depthsmith.Predictor, frames: list[np.ndarray]) -> None:
     with pytest.raises(depthsmith.InputError, match=r"frame [01] "):
         list(depthsmith.predict_frames(predictor, frames))
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_frames_may_lie_in_the_same_memory(predictor: depthsmith.Predictor, live: bool) -> None:
+    """As `cv2.VideoCapture.read` draws them, where it is given an array."""
+    frames = [np.roll(picture(1), 3 * n, axis=1) for n in range(8)]
+
+    def camera() -> Iterator[np.ndarray]:
+        memory = np.empty_like(frames[0])
+        for frame in frames:
+            memory[:] = frame
+            yield memory
+
+    settings = SteadySettings(live=live)
+    expected = depthsmith.predict_frames(predictor, frames, settings=settings)
+    found = depthsmith.predict_frames(predictor, camera(), settings=settings)
+    for one, other in zip(expected, found, strict=True):
+        assert np.array_equal(one.values, other.values)
+
+
+def test_no_rate_and_no_batch(predictor: depthsmith.Predictor) -> None:
+    for wrong in ({"fps": 0}, {"fps": -5}, {"fps": np.nan}, {"fps": np.inf}, {"batch": 0}):
+        with pytest.raises(UsageError, match="positive"):
+            next(depthsmith.predict_frames(predictor, [picture(1)], **wrong))
+    with pytest.raises(UsageError, match="every"):
+        SteadySettings(every=2.5)
+
+
+def test_films_that_cannot_be(tmp_path: Path) -> None:
+    """Said before anything is there."""
+    film, target = make_film_file(tmp_path / "a.mp4"), tmp_path / "b.mkv"
+    for wrong in ((-1, 2), (2, 1), (1, 1), (np.nan, 1), (0, np.nan), (np.inf, None)):
+        with pytest.raises(UsageError, match="no part"):
+            Span(*wrong)
+    with pytest.raises(UsageError, match="overlap"):
+        depthsmith.make_depth_film(film, target, spans=[Span(0, 1), Span(0.5)])
+    with pytest.raises(UsageError, match="films are written as"):
+        depthsmith.make_depth_film(film, tmp_path / "b", format="bmp")
+    with pytest.raises(UsageError, match="films are made as"):
+        depthsmith.make_depth_film(film, tmp_path / "b", format="exr", as_="deep")
+    with pytest.raises(UsageError, match="leave out model"):
+        depthsmith.make_stereo_film(film, target, depth=film, model="da2-small")
+    assert list(tmp_path.iterdir()) == [film]

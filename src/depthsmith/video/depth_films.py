@@ -54,6 +54,8 @@ class DepthFilms:
     resume: bool = False
 
     def __post_init__(self) -> None:
+        if self.as_ not in _KINDS:
+            raise UsageError(f"films are made as {', '.join(_KINDS)}, not {self.as_!r}")
         looks = self.colormap is not None or self.side_by_side
         sequence = self.plan.format in SEQUENCES
         if looks and sequence:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from depthsmith.depth.temporal import Stabilizer, SteadySettings
-from depthsmith.errors import InputError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.film import FilmFrame
 from depthsmith.media.film.shots import with_cuts
 from depthsmith.pipeline import Predictor
@@ -44,10 +45,14 @@ def predict_frames(
 
     Raises:
         InputError: for a frame that is not such an array, or of another size than the first.
+        UsageError: if ``fps`` or ``batch`` is not positive.
         ModelError, InputError: if the network fails.
     """
+    if not (0 < fps < math.inf and batch >= 1):
+        raise UsageError(f"{fps:g} frames a second, {batch} at once: both have to be positive")
     film = (
-        FilmFrame(index, round(index / fps / _MICROSECOND), None, rgb)
+        # Frames wait here while their owner may draw the next one on the same memory.
+        FilmFrame(index, round(index / fps / _MICROSECOND), None, rgb.copy())
         for index, rgb in enumerate(_checked(frames))
     )
     ready = prepare(with_cuts(film, live=settings.live), predictor, every=settings.every)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.errors import FilmError
+from depthsmith.errors import FilmError, UsageError
 from depthsmith.film import FilmFrame, FilmInfo, Span
 from depthsmith.media.film.read import FilmReader
 from depthsmith.media.film.shots import MEMORY, with_cuts
@@ -43,11 +44,19 @@ class Reading:
         spans: its parts; all of it if empty.
         strict: stop at the first damaged frame.
         allow_truncated: take what there is of a film that ends early.
+
+    Raises:
+        UsageError: if parts overlap or go back.
     """
 
     spans: tuple[Span, ...] = ()
     strict: bool = False
     allow_truncated: bool = False
+
+    def __post_init__(self) -> None:
+        for one, after in pairwise(self.spans):
+            if one.end_s is None or one.end_s > after.start_s:
+                raise UsageError("parts of a film must ascend and not overlap")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from depthsmith.errors import UsageError
 from depthsmith.media.film.marks import is_own_film
@@ -125,6 +125,8 @@ def plan_films(
 
 
 def _format(file: Path | None, format: Format | None, default: Format) -> Format:
+    if format not in (None, *get_args(Format)):
+        raise UsageError(f"films are written as {', '.join(get_args(Format))}, not {format!r}")
     if file is None or not file.suffix:
         return format or default
     of_suffix = FILM_FORMATS.get(file.suffix.lower())

@@ -53,7 +53,7 @@ class SteadySettings:
             if getattr(self, what) not in get_args(known):
                 names = ", ".join(get_args(known))
                 raise UsageError(f"{what} is one of {names}, not {getattr(self, what)!r}")
-        if not 1 <= self.every <= MAX_EVERY:
+        if self.every not in range(1, MAX_EVERY + 1):
             raise UsageError(f"every is 1 to {MAX_EVERY}, not {self.every}")
         if not 0.0 <= self.low_percentile < self.high_percentile <= 100.0:
             raise UsageError(
