@@ -137,7 +137,8 @@ class Span:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start_s < (math.inf if self.end_s is None else self.end_s):
-            raise UsageError(f"no part of a film is from {self.start_s:g} to {self.end_s} seconds")
+            to = "" if self.end_s is None else f" to {self.end_s:g}"
+            raise UsageError(f"no part of a film is from {self.start_s:g}{to} seconds")
 
 
 @dataclass(frozen=True, eq=False)

@@ -384,6 +384,8 @@ def test_damaged_frames_are_counted(run: Run, folder: Path) -> None:
         (["--start", "99"], ExitCode.BAD_INPUT, ""),
         (["--codec", "ffv1", "-o", "b.mp4"], ExitCode.USAGE, "ffv1"),
         (["--crf", "20", "--bitrate", "1M"], ExitCode.USAGE, "--bitrate"),
+        (["--bitrate", "99999999999999M"], ExitCode.USAGE, "too high"),
+        (["--segment", "2-1"], ExitCode.USAGE, "no part of a film is from 2 to 1 seconds"),
         (["--as", "depth-m"], ExitCode.USAGE, "exr or npz"),
         (["--as", "depth-m", "--format", "exr"], ExitCode.USAGE, "metres"),
         (["--format", "exr", "--crf", "5"], ExitCode.USAGE, "--crf"),
@@ -468,6 +470,8 @@ def test_flicker_counts_what_flickers(run: Run, folder: Path) -> None:
     assert found["pumping"] == pytest.approx(wanted, rel=0.1)
     status, out, _ = run("a.mkv", "--source", "a.mkv", verb="flicker")
     assert status == 0 and "0.00" in out[0]
+    status, _, err = run("b.mkv", "--start", "1", verb="flicker")
+    assert status == ExitCode.USAGE and "give --source" in err
     status, _, err = run("a.mkv", "--source", "mean.onnx", verb="flicker")
     assert status == ExitCode.BAD_INPUT and "mean.onnx" in err
 

@@ -48,10 +48,14 @@ def flicker(
     Prints the mean change of depth from frame to frame along the motion of the picture, in per
     cent of the range of depth, and how much of it is a pumping of the whole map.
     """
+    from depthsmith.errors import UsageError
     from depthsmith.video.flicker import measure
     from depthsmith.video.spans import parse_spans
 
-    found = measure(depth, source, spans=parse_spans(start, duration, segment or ()))
+    spans = parse_spans(start, duration, segment or ())
+    if spans and source is None:
+        raise UsageError("--start, --duration and --segment are of the source; give --source")
+    found = measure(depth, source, spans=spans)
     if json:
         console.say_json(flicker_values(found))
     else:

@@ -59,6 +59,7 @@ _MOST_THREADS_GRAY = 4
 _CRF_GRAY: dict[Codec, int] = {"h264": 12, "hevc": 8, "av1": 10}
 # How much more the same look takes or gets, as CRF: their scales differ.
 _CRF_SHIFT: dict[Codec, int] = {"h264": 0, "hevc": 2, "av1": 8}
+_MOST_BIT_RATE = 10_000_000_000
 _CRF_MOST: dict[Codec, int] = {"h264": 51, "hevc": 51, "av1": 63}
 # Bits that a source's codec needs where H.264 needs one, about.
 _EFFICIENCY = {"hevc": 0.6, "av1": 0.5, "vp9": 0.6, "mpeg2video": 2.0, "mpeg4": 1.5}
@@ -206,8 +207,11 @@ def _check_together(
         raise UsageError("--crf and --bitrate contradict each other; leave one out")
     if crf is not None and not 0 <= crf <= _CRF_MOST[codec]:
         raise UsageError(f"--crf of {codec} is 0 (best) to {_CRF_MOST[codec]}, not {crf}")
-    if bit_rate is not None and bit_rate < 1000:
-        raise UsageError(f"a bit rate of {bit_rate} bit/s is too low for video; write 8M or 500k")
+    if bit_rate is not None and not 1000 <= bit_rate <= _MOST_BIT_RATE:
+        wrong = "low" if bit_rate < 1000 else "high"
+        raise UsageError(
+            f"a bit rate of {bit_rate} bit/s is too {wrong} for video; write 8M or 500k"
+        )
 
 
 def _check_preset(codec: Codec, preset: str) -> None:
