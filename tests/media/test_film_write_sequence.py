@@ -163,6 +163,28 @@ def test_what_is_there_already(source: Path, tmp_path: Path) -> None:
     assert (tmp_path / "photos" / "a.jpg").read_bytes() == b"mine"
 
 
+def test_what_others_put_into_our_folder_is_not_lost(source: Path, tmp_path: Path) -> None:
+    """A project of a compositor, say; what file managers leave there does not count."""
+    target = tmp_path / "out"
+    for stray in (".DS_Store", "shot.nk", "000900.png"):
+        sink = open_at(source, target, "png16", DepthKind.NEAR)
+        run(sink, source, DepthKind.NEAR, 5)
+        sink.finish()
+        (target / stray).write_bytes(b"mine")
+        if stray != ".DS_Store":
+            with pytest.raises(OutputError, match=stray):
+                open_at(source, target, "png16", DepthKind.NEAR)
+            assert (target / stray).read_bytes() == b"mine"
+            (target / stray).unlink()
+    sink = open_at(source, target, "png16", DepthKind.NEAR)
+    run(sink, source, DepthKind.NEAR, 5)
+    (target / "late").mkdir()
+    with pytest.raises(OutputError, match="late"):
+        sink.finish()
+    sink.abort()
+    assert (target / "late").is_dir()
+
+
 def test_what_does_not_go_together(source: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="exr or npz"):
         open_at(source, tmp_path / "out", "png16", DepthKind.DEPTH_M)

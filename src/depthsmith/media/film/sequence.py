@@ -56,6 +56,8 @@ HEADER_FORMAT = 1
 
 _FRAMES = "frames"
 _CHUNK_BYTES = 1 << 26
+_OF_THE_SYSTEM = (".DS_Store", "Thumbs.db", "desktop.ini")
+"""What file managers leave in folders that were looked at."""
 
 
 def open_sequence(
@@ -83,7 +85,8 @@ def open_sequence(
 
     Raises:
         UsageError, OutputError: as `open_film`; UsageError if format and kind do not go
-            together; OutputError if the target is there and not a sequence of ours.
+            together; OutputError if the target is there and not a sequence of ours, or holds
+            other files too.
     """
     if format not in get_args(SequenceFormat):
         raise UsageError(
@@ -274,3 +277,12 @@ def _check_target(target: Path) -> None:
         raise OutputError(
             f"{target} is there already and was not made by depthsmith; name another folder"
         )
+    # It is replaced as a whole, so nobody else's work may lie in it.
+    header = _header(target) or {}
+    ours = {TIMES, *map(str, header.get("files", ()))}
+    for path in sorted(target.iterdir()):
+        if path.name not in ours and path.name not in _OF_THE_SYSTEM:
+            raise OutputError(
+                f"{target} was made by depthsmith, but {path.name} in it was not, and would be "
+                "lost; move it elsewhere, or name another folder"
+            )
