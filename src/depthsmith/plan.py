@@ -131,7 +131,11 @@ def one_for_many(file: Path, inputs: str) -> UsageError:
 
 
 def check_folder_of(file: Path) -> None:
-    """Raise an `OutputError` if the folder that ``file`` is to be written in is not there."""
+    """Raise an `OutputError` if the folder that ``file`` is to be written in is not there, or if
+    it is a pipe or a device, which a file would replace.
+    """
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise OutputError(f"cannot write {file}: it is no regular file")
     if not file.parent.is_dir():
         why = "is not a folder" if file.parent.exists() else "does not exist"
         raise OutputError(f"cannot write {file}: {file.parent} {why}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -427,6 +428,29 @@ def test_a_broken_photo_does_not_stop_the_rest(run: Run) -> None:
     assert status == ExitCode.BAD_INPUT
     assert files == ["out/board_LRF_Full_SBS.jpg"]
     assert "1 of 2 photos failed" in err
+
+
+def test_a_name_that_becomes_too_long_does_not_stop_the_rest(run: Run) -> None:
+    five_bands()
+    long = "a" * 240
+    Path("d").mkdir()
+    Path("board.png").rename("d/board.png")
+    Path("d", f"{long}.png").write_bytes(Path("d/board.png").read_bytes())
+    Path("d/maps").mkdir()
+    for name in ("board", long):
+        Path(f"d/maps/{name}.png").write_bytes(Path("near.png").read_bytes())
+    status, files, err = run("d", "--depth", "d/maps", "-o", "out")
+    assert (status, files) == (ExitCode.OUTPUT, ["out/board_LRF_Full_SBS.jpg"])
+    assert "too long" in err and "1 of 2 photos failed" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_pipes_are_not_replaced(run: Run) -> None:
+    five_bands()
+    os.mkfifo("pipe.jpg")
+    status, files, err = run(*BOARD, "-o", "pipe.jpg")
+    assert (status, files) == (ExitCode.OUTPUT, []) and "no regular file" in err
+    assert Path("pipe.jpg").is_fifo()
 
 
 def test_a_pair_of_files_is_there_whole_or_not(run: Run) -> None:

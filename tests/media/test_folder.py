@@ -72,3 +72,11 @@ def test_each_says_which_command_is_for_the_other(tmp_path: Path) -> None:
     still(tmp_path / "a.png", "PNG")
     with pytest.raises(FilmError, match=r"still picture.*`depthsmith depth`"):
         probe(tmp_path / "a.png")
+
+
+def test_a_document_with_a_picture_is_no_film(tmp_path: Path) -> None:
+    """FFmpeg finds the JPEG in it."""
+    FRAMES[0].save(tmp_path / "a.pdf")
+    assert split_by_kind([tmp_path / "a.pdf"]) == ([tmp_path / "a.pdf"], [])
+    with pytest.raises(FilmError, match="not a film"):
+        probe(tmp_path / "a.pdf")

@@ -172,8 +172,9 @@ def test_threads_and_used_memory_change_nothing():
     scratch = Scratch()
     one = render_pair(PHOTO, disparity)
     warp_view(PHOTO, noisy_disparity(4), 1.0, scratch=scratch)
-    three = render_pair(PHOTO, disparity, threads=3, scratch=scratch)
-    assert np.array_equal(one.left, three.left) and np.array_equal(one.right, three.right)
+    for threads in (3, 10**20):
+        more = render_pair(PHOTO, disparity, threads=threads, scratch=scratch)
+        assert np.array_equal(one.left, more.left) and np.array_equal(one.right, more.right)
 
 
 def test_left_eye_is_the_mirrored_right_eye():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from depthsmith.cli import console
 
 if TYPE_CHECKING:
-    from depthsmith.errors import DepthsmithError
+    from depthsmith.errors import DepthsmithError, OutputError
 
 
 class Failures:
@@ -28,14 +29,15 @@ class Failures:
     @contextlib.contextmanager
     def one(self) -> Iterator[None]:
         """While one input is worked on."""
-        from depthsmith.errors import InputError, ModelError, UsageError
+        from depthsmith.errors import InputError, ModelError, OutputError, UsageError
 
         try:
             yield
         except ModelError:
             raise  # all would fail in the same way
-        except (InputError, UsageError) as error:
-            if self.total == 1:
+        except (InputError, UsageError, OutputError) as error:
+            others_would = isinstance(error, OutputError) and not _is_of_name(error)
+            if self.total == 1 or others_would:
                 raise
             self._errors.append(error)
 
@@ -57,3 +59,9 @@ class Failures:
     ) -> None:
         for failure in self._errors:
             console.error(str(failure))
+
+
+def _is_of_name(error: OutputError) -> bool:
+    """Whether only the name of that file was too long."""
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG

@@ -46,6 +46,7 @@ def over_rows(kernel: Callable[..., None], arguments: tuple[Any, ...], height: i
 
     The plain loops do not know bands, and run on one thread.
     """
+    threads = min(threads, os.cpu_count() or 1, height)  # more would only wait
     if threads <= 1 or ".plain." in kernel.__module__:
         kernel(*arguments, 0, height)
         return

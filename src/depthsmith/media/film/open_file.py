@@ -18,6 +18,8 @@ _NO_FILMS = (
     "bin", "adf", "idf", "mcc", "imf",
 )  # fmt: skip
 
+_JPEG = b"\xff\xd8"
+
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
@@ -84,14 +86,18 @@ def _open_error(path: Path, error: Any) -> FilmError:
 
     if isinstance(error, av.error.PermissionError):
         return FilmError(f"{path} cannot be read: no permission")
-    with suppress(OSError), path.open("rb") as file:
-        head = file.read(12)
-        if head[4:8] in (b"ftyp", b"mdat", b"wide", b"free", b"skip"):
-            return FilmError(
-                f"{path} is an MP4 or MOV without its index (moov): the recording or the "
-                "download broke off; get the whole file, or repair it with untrunc"
-            )
+    if _head(path)[4:8] in (b"ftyp", b"mdat", b"wide", b"free", b"skip"):
+        return FilmError(
+            f"{path} is an MP4 or MOV without its index (moov): the recording or the "
+            "download broke off; get the whole file, or repair it with untrunc"
+        )
     return FilmError(f"{path} is not a film that FFmpeg knows ({reason(error)})")
+
+
+def _head(path: Path) -> bytes:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(12)
+    return b""
 
 
 def reason(error: BaseException) -> str:
@@ -110,3 +116,6 @@ def _check_format(path: Path, container: Any) -> None:
         )
     if set(name.split(",")) & set(_NO_FILMS):
         raise FilmError(f"{path} is not a film (it looks like {name} text)")
+    if name == "mjpeg" and _head(path)[:2] != _JPEG:
+        # Pictures in a document, as of a PDF, look like it.
+        raise FilmError(f"{path} is not a film that FFmpeg knows")
