@@ -430,6 +430,16 @@ def test_a_broken_photo_does_not_stop_the_rest(run: Run) -> None:
     assert "1 of 2 photos failed" in err
 
 
+def test_each_of_many_errors_says_of_what(run: Run) -> None:
+    five_bands()
+    Image.fromarray(checkerboard(16, 16)[:2, :2]).save("tiny.png")
+    Path("d").mkdir()
+    for name in ("board", "tiny"):
+        Image.new("L", (2, 2) if name == "tiny" else (320, 200)).save(f"d/{name}_depth.png")
+    status, _, err = run("board.png", "tiny.png", "--depth", "d", "-o", "out")
+    assert status == ExitCode.USAGE and "tiny.png: the border 'scale'" in err
+
+
 def test_a_name_that_becomes_too_long_does_not_stop_the_rest(run: Run) -> None:
     five_bands()
     long = "a" * 240

@@ -27,8 +27,8 @@ class Failures:
         self._errors: list[DepthsmithError] = []
 
     @contextlib.contextmanager
-    def one(self) -> Iterator[None]:
-        """While one input is worked on."""
+    def one(self, name: str) -> Iterator[None]:
+        """While the input of that name is worked on."""
         from depthsmith.errors import InputError, ModelError, OutputError, UsageError
 
         try:
@@ -39,7 +39,8 @@ class Failures:
             others_would = isinstance(error, OutputError) and not _is_of_name(error)
             if self.total == 1 or others_would:
                 raise
-            self._errors.append(error)
+            text = str(error)
+            self._errors.append(error if name in text else type(error)(f"{name}: {text}"))
 
     def status(self) -> int:
         """The exit code of the first that failed, or 0; says how many failed."""

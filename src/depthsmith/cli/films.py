@@ -39,7 +39,7 @@ def run_films(
     """
     with Failures("films", len(jobs)) as failures:
         for job in jobs:
-            with failures.one():
+            with failures.one(str(job.film)):
                 _make_one(job, make, reporter, measured)
     return failures.status()
 

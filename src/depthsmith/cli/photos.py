@@ -36,7 +36,7 @@ def run_photos(photos: Sequence[Path], make: Callable[[int], Done]) -> int:
         console.progress(photos[0].name, len(photos)) as advance,
     ):
         for number, next_photo in enumerate([*photos[1:], None]):
-            with failures.one():
+            with failures.one(str(photos[number])):
                 done = make(number)
                 for text in done.notes:
                     console.note(f"{photos[number]}: {text}")
