@@ -330,6 +330,14 @@ def test_no_metres_without_a_focal_length_or_from_relative_depth() -> None:
         Predictor(FakeSession(DA2)).predict(noise(56, 56), focal_px=500, fov_deg=60)
 
 
+def test_names_that_are_none_are_not_taken_for_the_default() -> None:
+    predictor = Predictor(FakeSession(DA2), resolution=56)
+    with pytest.raises(UsageError, match="depth-m, raw, not 'depth_m'"):
+        predictor.predict(noise(56, 56), as_="depth_m")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="letterbox, stretch, not 'crop'"):
+        Predictor(FakeSession(DA2), fit="crop")  # type: ignore[arg-type]
+
+
 def test_an_input_that_no_memory_holds_is_named() -> None:
     """OpenCV says so by an exception of its own, NumPy by ``MemoryError``."""
     huge = Predictor(FakeSession(DA2), fit="stretch", resolution=14 * 10**6)

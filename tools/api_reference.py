@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import sys
 from enum import Enum
@@ -25,6 +26,18 @@ _HEAD = """\
 Every public name of `depthsmith`, as `help()` shows it. Importing the package is cheap: a name is
 loaded when it is first used. Sizes are `height, width`; colour is RGB. All errors derive from
 `DepthsmithError`.
+
+| for | there is |
+|---|---|
+| depth of photos | `load`, `Predictor.predict`, `Predictor.predict_many`, `read_photo` |
+| what depth means | `DepthMap`, `to_near`, `to_metres`, `to_depth`, `to_inverse_depth` |
+| files and colours | `write_depth`, `read_depth`, `colorize`, `write_rgb` |
+| films | `make_depth_film`, `make_stereo_film`, `SteadySettings`, `Coding`, `Span`, `probe` |
+| live pictures | `predict_frames`; with depth from elsewhere, `Stabilizer` |
+| two eyes | `near_to_disparity`, `render_pair`, `pack`, `Projector`, `write_mpo` |
+| without glasses | `wiggle`, `write_wiggle` |
+| ONNX files | `inspect`, `Contract`, `pull`, `MODELS` |
+| scores | `open_dataset`, `evaluate`, `align`, `score`, `metrics`; of films `flicker` |
 """
 
 
@@ -84,11 +97,12 @@ def _is_own_function(module: Any, name: str, value: Any) -> bool:
 
 
 def _public_methods(value: type) -> list[tuple[str, Any]]:
-    """Documented ones of the class itself, in order."""
+    """Documented ones of the class itself, in order; being called is one."""
     found = []
     for name, member in vars(value).items():
         function = getattr(member, "__func__", member)
-        if not name.startswith("_") and inspect.isfunction(function) and function.__doc__:
+        public = name == "__call__" or not name.startswith("_")
+        if public and inspect.isfunction(function) and function.__doc__:
             found.append((name, function))
     return found
 
@@ -107,6 +121,7 @@ def _section(name: str, code: str, value: Any) -> str:
 def _signature(name: str, value: Any) -> str:
     signature = inspect.signature(value)
     parameters = [p for n, p in signature.parameters.items() if n not in ("self", "cls")]
+    parameters = [p for p in parameters if not p.name.startswith("_")]
     returns = signature.return_annotation
     tail = "" if returns in (inspect.Signature.empty, "None", None) else f" -> {returns}"
     short = f"{name}({', '.join(map(_parameter, parameters))}){tail}"
@@ -128,8 +143,22 @@ def _parameter(parameter: inspect.Parameter) -> str:
     default = parameter.default
     if default is inspect.Parameter.empty:
         return text
-    shown = f"{default.__name__}" if inspect.isfunction(default) else repr(default)
-    return f"{text} = {'...' if shown == '<lambda>' else shown}"
+    if inspect.isfunction(default):
+        shown = default.__name__
+    elif dataclasses.is_dataclass(default):
+        shown = _as_written(default)
+    else:
+        shown = repr(default)
+    return f"{text} = {'...' if shown in ('<lambda>', '<factory>') else shown}"
+
+
+def _as_written(value: Any) -> str:
+    """How a data class is made, without what is as by default."""
+    plain = type(value)()
+    fields = [f.name for f in dataclasses.fields(value)]
+    changed = [n for n in fields if getattr(value, n) != getattr(plain, n)]
+    given = ", ".join(f"{n}={getattr(value, n)!r}" for n in changed)
+    return f"{type(value).__name__}({given})"
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, get_args
 
 import cv2
 import numpy as np
@@ -125,10 +125,10 @@ class Predictor:
     Args:
         session: the open ONNX file.
         fit: ``official`` (the default for files of free size), ``letterbox`` (the default
-            for fixed sizes) or ``stretch``; see `depthsmith.depth.fit.fit`.
+            for fixed sizes) or ``stretch``; see `load`.
         resolution: target side in pixels, for files of free size.
         kind, normalization, family: what a file made elsewhere does not tell itself; see
-            `depthsmith.inspection.contract_of`.
+            `load`.
 
     Attributes:
         contract: what goes in and what comes out.
@@ -137,7 +137,7 @@ class Predictor:
 
     Raises:
         ModelError: if something that matters is not known of the file.
-        UsageError: if an option contradicts the file.
+        UsageError: for an option that does not exist, or contradicts the file.
     """
 
     def __init__(
@@ -154,6 +154,8 @@ class Predictor:
         self.contract = contract_of(session, kind=kind, normalization=normalization, family=family)
         rule = self.contract.size
         free = rule.height is None and rule.width is None
+        if fit is not None and fit not in get_args(Method):
+            raise UsageError(f"photos are fitted by {', '.join(get_args(Method))}, not {fit!r}")
         self.fit: Method = fit or ("official" if free else "letterbox")
         self.resolution = resolution
         if self.fit == "official" and self.contract.preprocessing is None:
@@ -178,9 +180,14 @@ class Predictor:
         """The depth map of ``image``, at its size.
 
         Args:
-            image: see `ImageLike`.
-            as_, span, focal_px, fov_deg: see `Wanted`. Without a focal length that of the
-                photo's EXIF is used, where metres need one.
+            image: path of a file, the bytes of one, a Pillow image, an array ``(H, W, 3)`` uint8
+                RGB, or a `Photo`; see `read_photo`.
+            as_: ``raw``, the network's own kind; ``near``, 0 to 1 and 1 is nearest;
+                ``inverse-depth``, ``depth``, or ``depth-m``, metres.
+            span: what becomes 0 and 1 of ``near``, see `to_near`.
+            focal_px: focal length in pixels of the photo, for metres of da3metric-large. By
+                default that of the photo's EXIF.
+            fov_deg: horizontal field of view, instead.
 
         Raises:
             ImageError: if the picture cannot be read.

@@ -61,7 +61,7 @@ def test_gray_and_what_is_not_finite() -> None:
     assert rgb[0, :, 0].tolist() == [0, 128, 255, 0]
     with pytest.raises(UsageError, match="there are gray, inferno"):
         color_table("rainbow")
-    with pytest.raises(ValueError, match="not inverse_depth"):
+    with pytest.raises(UsageError, match="not inverse_depth; use to_near"):
         colorize(DepthMap(values, DepthKind.INVERSE_DEPTH, Size(1, 4)))
 
 

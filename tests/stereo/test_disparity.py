@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.stereo import (
     StereoSettings,
     auto_convergence,
@@ -126,10 +126,10 @@ def test_settings_out_of_range(wrong):
 
 def test_maps_that_are_none():
     settings = StereoSettings()
-    for bad in (np.float32([[0.0, np.nan]]), np.float32([[0.0, 1.5]]), np.zeros((2, 2))):
-        with pytest.raises(ValueError):
+    for bad in (np.float32([[0.0, np.nan]]), np.float32([[0.0, 1.5]]), np.zeros((2, 2)), [[0.5]]):
+        with pytest.raises(InputError):
             near_to_disparity(bad, 100, settings)
-    with pytest.raises(ValueError):
+    with pytest.raises(InputError):
         metres_to_disparity(np.float32([[0.0, 1.0]]), 100, 100.0, settings)
     with pytest.raises(UsageError):
         metres_to_disparity(np.float32([[1.0]]), 100, 0.0, settings)

@@ -36,10 +36,10 @@ def colorize(near: DepthMap, colormap: str = "inferno") -> ByteArray:
         ``(H, W, 3)`` RGB uint8.
 
     Raises:
-        UsageError: for an unknown name.
+        UsageError: for an unknown name, or depth of another kind.
     """
     if near.kind is not DepthKind.NEAR:
-        raise ValueError(f"a colour map shows near, not {near.kind.value}")
+        raise UsageError(f"a colour map shows near, not {near.kind.value}; use to_near")
     levels = np.rint(np.clip(np.nan_to_num(near.values), 0, 1) * 255).astype(np.uint8)
     return color_table(colormap)[levels]
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -53,8 +53,11 @@ def convert(
         network_focal_px: for ``depth-m`` from canonical depth, see `to_metres`.
 
     Raises:
-        UsageError: if ``target`` cannot be had from what ``depth`` is (see the table above).
+        UsageError: if ``target`` cannot be had from what ``depth`` is (see the table above), or
+            is none.
     """
+    if target not in get_args(Target):
+        raise UsageError(f"depth is given as {', '.join(get_args(Target))}, not {target!r}")
     if target == "near":
         return to_near(depth, span)
     if target == "inverse-depth":

@@ -14,7 +14,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.types import FloatArray
 
 Eyes = Literal["both", "left", "right"]
@@ -98,11 +98,14 @@ def near_to_disparity(near: FloatArray, width: int, settings: StereoSettings) ->
         ``(h, w)`` float32, pixels.
 
     Raises:
-        ValueError: if ``near`` is not that.
+        InputError: if ``near`` is not that.
     """
     _check(near)
     if not (near.min() >= 0 and near.max() <= 1):
-        raise ValueError("near must lie between 0 and 1")
+        raise InputError(
+            f"near must lie between 0 and 1, and this is {near.min():.4g} to {near.max():.4g}; "
+            "use to_near"
+        )
     convergence = (
         auto_convergence(near) if settings.convergence == "auto" else settings.convergence
     )
@@ -131,14 +134,14 @@ def metres_to_disparity(
         ``(h, w)`` float32, pixels of the output.
 
     Raises:
-        ValueError: if ``depth_m`` is not that.
+        InputError: if ``depth_m`` is not that.
         UsageError: if the focal length is not positive.
     """
     _check(depth_m, infinite=True)
     if not (math.isfinite(focal_px) and focal_px > 0):
         raise UsageError(f"the focal length is {focal_px:g} px; it must be positive")
     if not depth_m.min() > 0:
-        raise ValueError("depth in metres must be positive")
+        raise InputError("depth in metres must be positive")
     inverse = np.float32(1.0) / depth_m
     far, nearest = float(inverse.min()), float(inverse.max())
     near = (inverse - np.float32(far)) / np.float32(max(nearest - far, 1e-12))
@@ -173,7 +176,9 @@ def auto_convergence(near: FloatArray) -> float:
 
 
 def _check(values: FloatArray, infinite: bool = False) -> None:
+    if not isinstance(values, np.ndarray):
+        raise InputError(f"depth is an array here, as DepthMap.values, not {values!r}")
     if values.dtype != np.float32 or values.ndim != 2 or not values.size:
-        raise ValueError(f"expected (h, w) float32, not {values.shape} {values.dtype}")
+        raise InputError(f"the depth is {values.shape} {values.dtype}; it must be (h, w) float32")
     if np.isnan(values).any() or not (infinite or np.isfinite(values).all()):
-        raise ValueError("the depth map holds values that are not finite")
+        raise InputError("the depth map holds values that are not finite")

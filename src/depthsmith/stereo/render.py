@@ -37,14 +37,17 @@ def render_pair(
 
     Args:
         rgb: ``(H, W, 3)`` uint8, or uint16.
-        disparity_px: ``(h, w)`` float32 from `depthsmith.stereo.disparity`, of the picture's
-            size or smaller, in pixels of the picture.
+        disparity_px: ``(h, w)`` float32 from `near_to_disparity`, of the picture's size or
+            smaller, in pixels of the picture.
         settings: says which eyes are made and whether they are swapped; the rest of it has
             been at work in the disparity.
-        align, factor: whether depth edges are put on colour edges, and how soft they are, see
-            `align_edges`.
-        fill: name of a `Fill`.
-        border: see `depthsmith.stereo.borders`.
+        align: whether depth edges are put on colour edges: ``always``, ``never``, or ``auto``,
+            if they are soft.
+        factor: by which a map of the picture's size was enlarged before; None for not at all.
+        fill: what comes to light: ``smooth``, the background, averaged; ``repeat``, its edge.
+        border: the strips of which the picture knows nothing: ``replicate`` fills them,
+            ``crop`` cuts them off, ``scale`` also enlarges to the picture's size,
+            ``floating-window`` makes them black.
         margins: widths of the border, where they must not depend on this picture.
         threads: that work on it, besides those of OpenCV.
         scratch: memory to work in, kept from frame to frame.

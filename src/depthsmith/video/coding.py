@@ -21,7 +21,18 @@ from depthsmith.video.plan import FilmJob
 
 @dataclass(frozen=True)
 class Coding:
-    """How video is encoded; see `depthsmith.media.film.encoding.choose_encoding`."""
+    """How video is encoded.
+
+    Attributes:
+        codec: ``h264``, ``hevc``, ``ffv1`` or ``av1``; None for ``h264``, or ``hevc`` where HDR
+            is kept.
+        hardware: ``off``, ``auto`` (what opens, else software), ``nvenc``, ``qsv``,
+            ``videotoolbox``, ``vaapi`` or ``amf``.
+        crf: quality, smaller is better; None for what suits the film.
+        preset: the encoder's own, as ``veryfast``.
+        bit_rate: in bit/s, instead of ``crf``.
+        keep_tracks: whether audio, subtitles, chapters and attachments come along.
+    """
 
     codec: Codec | None = None
     hardware: Hardware = "off"

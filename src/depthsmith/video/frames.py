@@ -28,7 +28,10 @@ def predict_frames(
     fps: float = 30.0,
     batch: int = 1,
 ) -> Iterator[DepthMap]:
-    """The near map of each frame, steady from one to the next.
+    """The near map of each frame, steady from one to the next::
+
+        for near in depthsmith.predict_frames(predictor, camera):
+            show(near.values)
 
     With ``settings.live`` a frame's map is given before the next frame is asked for; otherwise
     up to ``settings.look_ahead`` frames later, and steadier, and a few more for finding cuts.

@@ -31,9 +31,17 @@ FILM_FORMATS: tuple[str, ...] = tuple(f for f in get_args(FilmFormat) if f != "w
 
 @dataclass(frozen=True)
 class FilmLook:
-    """How films for two eyes look; see `StereoPainter`.
+    """How films for two eyes look.
 
     Attributes:
+        format: ``sbs``, ``half-sbs``, ``tb``, ``vr180``, ``anaglyph``, …: those of
+            ``depthsmith stereo``, but ``mpo`` and ``wiggle``.
+        settings: how deep, and who sees what.
+        border, fill, align: see `render_pair`. With ``auto`` the edges of a network's depth are
+            always put on the picture's.
+        flat_fov_deg, vr_side: of ``vr180`` and ``fisheye180``: ``fov_deg`` and ``side`` of
+            `Projector`.
+        threads: that work on a frame.
         hdr: ``keep`` shows HDR films in HDR where the format can, ``tonemap`` never.
         longest: for previews, the longer side of a frame.
     """
