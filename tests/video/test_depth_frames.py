@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from depthsmith.errors import FilmError, ImageError, UsageError
 from depthsmith.film import Span
@@ -81,6 +82,17 @@ def test_a_film_in_colours_is_no_depth(tmp_path: Path) -> None:
     with pytest.raises(FilmError, match="in colours"):
         next(open_depth_film(path).frames())
     assert next(open_depth_film(path, colors=True).frames()).shape == (96, 128)
+
+
+@pytest.mark.parametrize("name", ["0.npy", "0.png"])
+def test_one_map_is_not_the_depth_of_a_film(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if path.suffix == ".npy":
+        np.save(path, np.full(SIZE, 0.5, np.float32))
+    else:
+        Image.fromarray(np.full(SIZE, 99, np.uint8)).save(path)
+    with pytest.raises(FilmError, match="one depth map; a film needs one for each frame"):
+        open_depth_film(path)
 
 
 def test_half_spheres_of_absurd_size_are_not_made() -> None:

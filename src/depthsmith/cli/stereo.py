@@ -81,7 +81,8 @@ def stereo(
             "--format",
             "--layout",
             "-f",
-            help="How the two views are laid out, sbs by default; see docs/stereo.md.",
+            help="How the two views are laid out, sbs by default; of photos -o's suffix tells "
+            "(.mpo; .gif and .mp4 are wiggles). See docs/stereo.md.",
         ),
     ] = None,
     file_type: Annotated[

@@ -61,7 +61,17 @@ def open_depth_film(path: Path, *, colors: bool = False) -> DepthFrames:
     Raises:
         FilmError: if it cannot be read, or a folder holds no depth maps.
     """
-    return _FolderFrames(path) if path.is_dir() else _FilmFrames(path, colors)
+    if path.is_dir():
+        return _FolderFrames(path)
+    try:
+        return _FilmFrames(path, colors)
+    except FilmError as error:
+        if path.is_file() and path.suffix.lower() in (*MAP_SUFFIXES, CHUNK_SUFFIX):
+            raise FilmError(
+                f"{path} is one depth map; a film needs one for each frame: "
+                "a depth film, or a folder of maps"
+            ) from error
+        raise
 
 
 class _FilmFrames:
