@@ -33,15 +33,30 @@ class StereoSheet:
     _rows: list[SheetRow] = field(default_factory=list)
     _seen: int = 0
 
-    def observe(self, photo: Photo, found: Found, look: Look, focal_px: float | None) -> None:
-        """Take in one photo; see `depthsmith.stereo_files.make.Observe`."""
+    def observe(
+        self,
+        photo: Photo,
+        found: Found,
+        look: Look,
+        focal_px: float | None,
+        at_s: float | None = None,
+    ) -> None:
+        """Take in one photo; see `depthsmith.stereo_files.make.Observe`.
+
+        Args:
+            at_s: of a frame, its time in the film.
+        """
         self._seen += 1
         if len(self._rows) == _MOST_ROWS:
             return
         # At full size, for small pictures have other disparities; the tile shows less of it.
         glasses = views_of(photo, found, replace(look, format="anaglyph"), focal_px).pictures[0]
         near = _tile(np.rint(near_of(found.depth) * 255).astype(np.uint8), photo)
-        name = photo.path.name if photo.path else "photo"
+        # With its folder, for many may be called alike.
+        name = "/".join(photo.path.parts[-2:]) if photo.path else self.what
+        if at_s is not None:
+            tenths = int(at_s * 10)
+            name += f"   {tenths // 600}:{tenths % 600 / 10:04.1f}"
         row = (_tile(photo.rgb, photo), color_table(_COLORMAP)[near], _tile(glasses, photo))
         self._rows.append(SheetRow(f"{name}   {photo.size}", row))
 

@@ -90,7 +90,7 @@ class FilmPreviews:
         look = replace(self.look, format=self.glasses)
         longest = FRAME_PX if self.part == "frame" else _TILE_PX
         seen: list[tuple[ByteArray, ...]] = []
-        for photo, found in self.stills(job, film, spans):
+        for _, photo, found in self.stills(job, film, spans):
             picture = shrunk(photo, longest)
             seen.append(views_of(picture, _within(found, picture.size), look, None).pictures)
             progress(len(seen), len(spans))
@@ -120,18 +120,21 @@ class FilmPreviews:
             Whether there was anything to show.
         """
         sheet = StereoSheet("frame")
-        name = str(self.films.depth or "the network")
+        name = str(self.films.depth)
         for job in self.films.plan.jobs:
             film = probe(job.film)
             spans = part_of(film, "keys", self.films.reading.spans)[:: KEY_FRAMES // frames]
-            for photo, found in self.stills(job, film, spans):
-                sheet.observe(photo, _within(found, photo.size), self.look, None)
+            if self.films.depth is None:
+                name = self.films.loader.of(film.size).contract.model
+            for at_s, photo, found in self.stills(job, film, spans):
+                sheet.observe(photo, _within(found, photo.size), self.look, None, at_s)
         return sheet.write(path, name)
 
     def stills(
         self, job: FilmJob, film: FilmInfo, spans: Sequence[Span]
-    ) -> Iterator[tuple[Photo, Found]]:
-        """The first frame of each part as a photo, with its depth; parts without are left out.
+    ) -> Iterator[tuple[float, Photo, Found]]:
+        """The first frame of each part: about when, in seconds; as a photo; its depth. Parts
+        without one are left out.
 
         Raises:
             FilmError: if there is none at all.
@@ -153,9 +156,9 @@ class FilmPreviews:
 
     def _still(
         self, job: FilmJob, film: FilmInfo, span: Span, frame: FilmFrame
-    ) -> tuple[Photo, Found]:
+    ) -> tuple[float, Photo, Found]:
         photo = Photo(frame.rgb, path=job.film)
-        return photo, self._depth(job, film, span, photo)
+        return span.start_s, photo, self._depth(job, film, span, photo)
 
     def _depth(self, job: FilmJob, film: FilmInfo, span: Span, photo: Photo) -> Found:
         films = self.films
