@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -300,6 +303,45 @@ def test_the_same_frames_make_the_same_packets(source: Path, tmp_path: Path, cod
         write(source, tmp_path / name, picture=lambda index, _: near_map(index), codec=codec)
         both.append(packets(tmp_path / name))
     assert both[0] == both[1]
+
+
+_ENCODE = """
+import hashlib, sys
+from fractions import Fraction
+from pathlib import Path
+import av, numpy as np
+from depthsmith.film import StereoLayout
+from depthsmith.media.film.encoding import choose_encoding
+from depthsmith.media.film.segments import SegmentWriter
+from depthsmith.types import Size
+
+path = Path(sys.argv[1])
+picture = np.random.default_rng(0).integers(0, 256, (15, 20, 3), np.uint8).repeat(16, 0)
+encoding = choose_encoding(path, "rgb", codec=sys.argv[2])
+writer = SegmentWriter(path, encoding, Size(240, 320), Fraction(25), StereoLayout(), path)
+for number in range(40):
+    writer.write(np.roll(picture.repeat(16, 1), 3 * number, axis=1))
+writer.close()
+with av.open(str(path)) as film:
+    print(hashlib.md5(b"".join(map(bytes, film.demux(video=0)))).hexdigest())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc fills memory with what is asked for")
+@pytest.mark.parametrize("codec", ["h264", "hevc", "av1"])
+def test_packets_do_not_depend_on_what_was_in_memory(codec: str, tmp_path: Path) -> None:
+    """Rows of 20 macroblocks, with which x264 has read more than there is."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", _ENCODE, str(tmp_path / f"{filled}.mkv"), codec],
+            env=os.environ | {"MALLOC_PERTURB_": filled},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for filled in ("1", "170")
+    }
+    assert len(found) == 1
 
 
 def test_half_formats_say_so_in_the_pictures(source: Path, tmp_path: Path) -> None:

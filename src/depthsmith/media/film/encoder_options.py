@@ -31,6 +31,7 @@ from depthsmith.types import Size
 
 _KEY_SECONDS = 2.5
 _LEAST_SLICED = 128
+_AVX_512F = 13  # cv::CpuFeatures
 _SLICES = "16"  # of FFV1; that many threads can work on a picture
 
 
@@ -65,10 +66,16 @@ def options_of(encoding: Encoding, rate: Fraction, size: Size) -> dict[str, str]
 
 
 def _x264(gray: bool) -> str:
+    import cv2
+
     parameters = ["open-gop=0"]
     if gray:
         parameters += ["cabac=1", "8x8dct=1", "bframes=2", "b-adapt=0", "deblock=0,0"]
         parameters += ["psy=0", "aq-mode=0", "mbtree=0", "weightp=0"]
+    if cv2.checkHardwareSupport(_AVX_512F):
+        # With it x264's macroblock tree reads memory beyond rows that are no multiple of 128
+        # pixels: the bytes change from run to run. The processors that have it know AVX2.
+        parameters.append("asm=AVX2")
     return ":".join(parameters)
 
 
