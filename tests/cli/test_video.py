@@ -328,7 +328,7 @@ def test_ctrl_c_ends_everything(folder: Path, long_film: Path, started: Start) -
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED
-    assert f"{SEGMENT} frames are kept, continue with --resume" in err
+    assert f"{SEGMENT} frames kept, continue with --resume" in err
     assert "Traceback" not in err
     assert not Path("b.mkv").exists()
 
