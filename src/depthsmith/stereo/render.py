@@ -47,7 +47,7 @@ def render_pair(
         fill: what comes to light: ``smooth``, the background, averaged; ``repeat``, its edge.
         border: the strips of which the picture knows nothing: ``replicate`` fills them,
             ``crop`` cuts them off, ``scale`` also enlarges to the picture's size,
-            ``floating-window`` makes them black.
+            ``floating-window`` makes them black. ``depthsmith stereo`` takes ``scale``.
         margins: widths of the border, where they must not depend on this picture.
         threads: that work on it, besides those of OpenCV.
         scratch: memory to work in, kept from frame to frame.
