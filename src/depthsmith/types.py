@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from depthsmith.errors import InputError
+
 FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
 BoolArray = NDArray[np.bool_]
@@ -80,6 +82,9 @@ class Photo:
         focal_35mm: EXIF focal length in 35 mm film equivalent, in millimetres.
         notes: what was done on reading that a user may want to know, one clause each
             ("first of 3 pages", "alpha composited over black").
+
+    Raises:
+        InputError: for an array of another shape or type.
     """
 
     rgb: ByteArray = field(repr=False)
@@ -88,8 +93,8 @@ class Photo:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.rgb.dtype != np.uint8 or self.rgb.ndim != 3 or self.rgb.shape[2] != 3:
-            raise ValueError(f"Photo.rgb must be (H, W, 3) uint8, not {_describe(self.rgb)}")
+        if not _is_picture(self.rgb, np.uint8):
+            raise InputError(f"Photo.rgb must be (H, W, 3) uint8, not {describe(self.rgb)}")
 
     @property
     def size(self) -> Size:
@@ -154,6 +159,9 @@ class DepthMap:
         sky: ``(H, W)`` bool, True where the network saw sky; None without a sky head.
         confidence: ``(H, W)`` float32, at least 1, larger is surer; None without.
         model: name of the model that made it, or of the file.
+
+    Raises:
+        InputError: for arrays of other shapes or types.
     """
 
     values: FloatArray
@@ -165,14 +173,17 @@ class DepthMap:
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if self.values.dtype != np.float32 or self.values.ndim != 2:
-            raise ValueError(
-                f"DepthMap.values must be (H, W) float32, not {_describe(self.values)}"
-            )
+        values: object = self.values
+        if not (
+            isinstance(values, np.ndarray) and values.dtype == np.float32 and values.ndim == 2
+        ):
+            raise InputError(f"DepthMap.values must be (H, W) float32, not {describe(values)}")
         for name in ("sky", "confidence"):
             other = getattr(self, name)
-            if other is not None and other.shape != self.values.shape:
-                raise ValueError(f"DepthMap.{name} is {other.shape}, values {self.values.shape}")
+            if other is not None and np.shape(other) != self.values.shape:
+                raise InputError(
+                    f"DepthMap.{name} is {describe(other)}, values {describe(self.values)}"
+                )
 
     @property
     def size(self) -> Size:
@@ -197,7 +208,10 @@ class StereoPair:
     """What the two eyes see.
 
     Attributes:
-        left, right: ``(H, W, 3)`` RGB, uint8 or uint16 both, of one size.
+        left, right: ``(H, W, 3)`` RGB, uint8 or uint16 both, of one size, not empty.
+
+    Raises:
+        InputError: for other arrays.
     """
 
     left: PixelArray
@@ -206,12 +220,15 @@ class StereoPair:
     def __post_init__(self) -> None:
         for name in ("left", "right"):
             view = getattr(self, name)
-            if view.dtype not in (np.uint8, np.uint16) or view.ndim != 3 or view.shape[2] != 3:
-                raise ValueError(
-                    f"StereoPair.{name} must be (H, W, 3) uint8 or uint16, not {_describe(view)}"
+            if not _is_picture(view, np.uint8, np.uint16) or not view.size:
+                raise InputError(
+                    f"StereoPair.{name} must be (H, W, 3) uint8 or uint16, not {describe(view)}"
                 )
         if self.left.shape != self.right.shape or self.left.dtype != self.right.dtype:
-            raise ValueError(f"the views are {_describe(self.left)} and {_describe(self.right)}")
+            raise InputError(
+                f"the views are {describe(self.left)} and {describe(self.right)}; "
+                "they must be of one size and type"
+            )
 
     @property
     def size(self) -> Size:
@@ -222,5 +239,12 @@ class StereoPair:
         return f"StereoPair({self.size})"
 
 
-def _describe(array: NDArray[np.generic]) -> str:
-    return f"{array.shape} {array.dtype}"
+def describe(value: object) -> str:
+    """Shape and type of an array, for messages; of anything else its type."""
+    if isinstance(value, np.ndarray):
+        return f"{value.shape} {value.dtype}"
+    return type(value).__name__
+
+
+def _is_picture(value: object, *dtypes: type[np.generic]) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype in dtypes and value.shape[2:] == (3,)

@@ -369,6 +369,23 @@ def test_depth_of_other_programs(run: Run) -> None:
         assert status == ExitCode.BAD_INPUT and "--depth-polarity" in err
 
 
+def test_distances_in_sixteen_bits(run: Run) -> None:
+    """Whatever the unit: near is linear in one over the distance. 0 was not measured."""
+    rgb = five_bands()
+    metres = np.repeat(np.repeat(1 / (0.2 + 0.8 * BANDS), 40)[:, None], 320, axis=1)
+    for unit in (1000, 5000):
+        levels = np.round(metres * unit).astype(np.uint16)
+        levels[:, -1] = 0
+        Image.fromarray(levels).save("depth.png")
+        board = ["board.png", "--depth", "depth.png", *BOARD[3:], "-o", "b.png"]
+        status, _, err = run(*board, "--depth-polarity", "far-bright")
+        assert status == 0 and "taken as distances" in err and err.count("\n") == 1
+        left = read("b.png")[:, :320]
+        assert [shift_of(left, rgb, b) for b in range(5)] == [-8, -4, 0, 4, 8]
+        status, _, err = run(*board)
+        assert status == 0 and f"reaches {5 * unit} of 65535" in err and "far-bright" in err
+
+
 def test_what_cannot_be_is_one_line(run: Run) -> None:
     five_bands()
     Image.fromarray(checkerboard(320, 200)).save("tall.png")

@@ -20,7 +20,7 @@ from depthsmith.depth.temporal import (
     SteadyDepth,
     SteadySettings,
 )
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 
 Array = NDArray[np.float32]
 
@@ -416,9 +416,9 @@ def test_order_size_and_missing_depth_are_checked(mode: str) -> None:
     ):
         stabilizer = Stabilizer(SteadySettings(mode=mode))
         stabilizer.push(first)
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(InputError, match=said):
             stabilizer.push(wrong)
-    with pytest.raises(ValueError, match="starts a shot"):
+    with pytest.raises(InputError, match="starts a shot"):
         Stabilizer(SteadySettings(mode=mode, every=2)).push(replace(first, inverse=None))
 
 
@@ -432,8 +432,11 @@ def test_samples_are_checked() -> None:
         ({"inverse": good.inverse.astype(np.float64)}, "float64"),
         ({"inverse": good.inverse[:4]}, r"\(4, 154\)"),
         ({"guide": good.guide[..., :2]}, "guide must be"),
+        ({"guide": good.guide[:0], "inverse": good.inverse[:0]}, "guide must be"),
+        ({"inverse": good.inverse * np.float32(1e35)}, "may reach 1e.30"),
+        ({"inverse": [1.0]}, "not list"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(InputError, match=said):
             replace(good, **change)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,8 @@ def test_maps_that_are_none():
         metres_to_disparity(np.float32([[0.0, 1.0]]), 100, 100.0, settings)
     with pytest.raises(UsageError):
         metres_to_disparity(np.float32([[1.0]]), 100, 0.0, settings)
+    for width in (0, -100, math.nan, math.inf):
+        with pytest.raises(UsageError, match="the width"):
+            near_to_disparity(np.float32([[0.0, 1.0]]), width, settings)
+        with pytest.raises(UsageError, match="the width"):
+            metres_to_disparity(np.float32([[1.0]]), width, 100.0, settings)

@@ -8,7 +8,7 @@ import skimage.data
 from skimage.color import rgb2gray
 from skimage.measure import block_reduce
 
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.stereo import (
     FORMATS,
     StereoSettings,
@@ -73,7 +73,7 @@ def test_sixteen_bits_side_by_side_need_no_copy():
     assert np.shares_memory(packed, pair.left)
     assert np.array_equal(packed, np.hstack([pair.left, pair.right]))
     assert with_depth(rgb, np.ones((120, 200), np.float32))[0, -1, 0] == 65535
-    with pytest.raises(ValueError, match="uint16"):
+    with pytest.raises(InputError, match="uint16"):
         StereoPair(rgb, LEFT)
 
 
@@ -152,8 +152,11 @@ def test_picture_with_its_depth():
     packed = with_depth(LEFT, near)
     assert np.array_equal(packed[:, :200], LEFT)
     assert np.abs(packed[:, 200:, 1] / 255 - near).max() <= 0.5 / 255 + 1e-6
-    with pytest.raises(ValueError):
+    with pytest.raises(InputError):
         with_depth(LEFT, near[:-1])
+    for wrong in (near.astype(np.float64), near * np.float32(np.nan), None):
+        with pytest.raises(InputError, match="depth"):
+            with_depth(LEFT, wrong)
 
 
 def test_by_name():
@@ -164,5 +167,8 @@ def test_by_name():
             pack(PAIR, wrong)
     with pytest.raises(UsageError):
         anaglyph(PAIR, "green")
-    with pytest.raises(ValueError):
+    with pytest.raises(InputError):
         StereoPair(LEFT, RIGHT[:-1])
+    for no_picture in (LEFT / 255, LEFT[..., 0], LEFT[:0], LEFT.tolist(), None):
+        with pytest.raises(InputError, match="must be"):
+            StereoPair(no_picture, no_picture)

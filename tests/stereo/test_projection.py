@@ -9,7 +9,7 @@ import skimage.data
 from scipy import ndimage
 from scipy.spatial.transform import Rotation
 
-from depthsmith.errors import UsageError
+from depthsmith.errors import InputError, UsageError
 from depthsmith.stereo import SPHERES, Projector, natural_side
 from depthsmith.types import Size, StereoPair
 
@@ -140,8 +140,12 @@ def test_wrong_options():
             Projector(PAIR.size, "vr180", **wrong)
     with pytest.raises(UsageError, match="fisheye180"):
         Projector(PAIR.size, "cube")
-    with pytest.raises(ValueError, match="views"):
+    with pytest.raises(InputError, match="views"):
         Projector(Size(100, 100), "vr180")(PAIR)
+    projector = Projector(PAIR.size, "vr180", side=64)
+    for canvas in (np.zeros((64, 64, 3), np.uint8), np.zeros((64, 128, 3), np.uint16)):
+        with pytest.raises(InputError, match="canvas"):
+            projector(PAIR, canvas)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 7), (31, 3)])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from depthsmith.errors import ImageError
+from depthsmith.errors import ImageError, InputError
 from depthsmith.media.depth_levels import HEADER_FORMAT, KEY, MILLIMETRE, Quantization
 from depthsmith.media.image_file import (
     DEFAULT_MAX_PIXELS,
@@ -67,7 +67,9 @@ def read_depth(
         return DepthMap(_foreign(values, kind), kind, Size(*values.shape))
     try:
         return _own(path, values, maps, header, kind)
-    except (KeyError, TypeError, ValueError) as error:
+    except ImageError:
+        raise
+    except (KeyError, TypeError, ValueError, InputError) as error:
         raise ImageError(f"what {path} says of itself is damaged ({one_line(error)})") from error
 
 

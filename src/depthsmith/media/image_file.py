@@ -151,8 +151,8 @@ def check_pixels(width: int, height: int, name: str, max_pixels: int | None) -> 
         raise ImageError(f"{name} has no pixels ({height}x{width})")
     if max_pixels is not None and width * height > max_pixels:
         raise ImageError(
-            f"{name} is {height}x{width}, {width * height / 1e6:.0f} million pixels; the limit is "
-            f"{max_pixels / 1e6:.0f} million, raise it with --max-pixels"
+            f"{name} is {height}x{width}, {width * height:,} pixels; the limit is "
+            f"{max_pixels:,}; raise it with --max-pixels"
         )
 
 

@@ -99,8 +99,10 @@ def near_to_disparity(near: FloatArray, width: int, settings: StereoSettings) ->
 
     Raises:
         InputError: if ``near`` is not that.
+        UsageError: if the width is not positive.
     """
     _check(near)
+    _check_width(width)
     if not (near.min() >= 0 and near.max() <= 1):
         raise InputError(
             f"near must lie between 0 and 1, and this is {near.min():.4g} to {near.max():.4g}; "
@@ -135,9 +137,10 @@ def metres_to_disparity(
 
     Raises:
         InputError: if ``depth_m`` is not that.
-        UsageError: if the focal length is not positive.
+        UsageError: if the width or the focal length is not positive.
     """
     _check(depth_m, infinite=True)
+    _check_width(width)
     if not (math.isfinite(focal_px) and focal_px > 0):
         raise UsageError(f"the focal length is {focal_px:g} px; it must be positive")
     if not depth_m.min() > 0:
@@ -173,6 +176,11 @@ def auto_convergence(near: FloatArray) -> float:
     order = np.argsort(small, axis=None, kind="stable")
     half = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
     return float(small.ravel()[order[min(half, order.size - 1)]])
+
+
+def _check_width(width: float) -> None:
+    if not (math.isfinite(width) and width > 0):
+        raise UsageError(f"the width is {width:g} pixels; it must be positive")
 
 
 def _check(values: FloatArray, infinite: bool = False) -> None:

@@ -8,8 +8,8 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from depthsmith.errors import UsageError
-from depthsmith.types import FloatArray, PixelArray, StereoPair
+from depthsmith.errors import InputError, UsageError
+from depthsmith.types import FloatArray, PixelArray, StereoPair, describe
 
 Anaglyph = Literal["color", "half-color", "gray", "dubois"]
 
@@ -91,10 +91,21 @@ def with_depth(rgb: PixelArray, near: FloatArray) -> PixelArray:
     """The picture and, right of it, its depth in gray, near is white: ``(H, 2 W, 3)``.
 
     Args:
+        rgb: ``(H, W, 3)`` uint8 or uint16.
         near: ``(H, W)`` float32 from 0 to 1.
+
+    Raises:
+        InputError: for arrays of other shapes or types, or a depth that is not a number.
     """
-    if near.shape != rgb.shape[:2]:
-        raise ValueError(f"the picture is {rgb.shape}, its depth {near.shape}")
+    rgb, near = np.asarray(rgb), np.asarray(near)
+    if rgb.dtype not in (np.uint8, np.uint16) or rgb.shape[2:] != (3,):
+        raise InputError(f"the picture is {describe(rgb)}; it must be (H, W, 3) uint8 or uint16")
+    if near.shape != rgb.shape[:2] or near.dtype != np.float32:
+        raise InputError(
+            f"the depth is {describe(near)}; of this picture it must be {rgb.shape[:2]} float32"
+        )
+    if np.isnan(near).any():
+        raise InputError("the depth map holds values that are not finite")
     white = np.iinfo(rgb.dtype).max
     gray = np.rint(np.clip(near, 0, 1) * np.float32(white)).astype(rgb.dtype)
     return np.concatenate([rgb, np.repeat(gray[..., None], 3, axis=2)], axis=1)

@@ -21,8 +21,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.errors import UsageError
-from depthsmith.types import FloatArray, PixelArray, Size, StereoPair
+from depthsmith.errors import InputError, UsageError
+from depthsmith.types import FloatArray, PixelArray, Size, StereoPair, describe
 
 Sphere = Literal["vr180", "fisheye180"]
 SPHERES: tuple[Sphere, ...] = ("vr180", "fisheye180")
@@ -130,12 +130,17 @@ class Projector:
             ``(side, 2 side, 3)``, of the type of the views.
 
         Raises:
-            ValueError: for views of another size.
+            InputError: for views of another size, or a canvas that is not that.
         """
         if pair.size != self.size:
-            raise ValueError(f"the views are {pair.size}, the projector is for {self.size}")
+            raise InputError(f"the views are {pair.size}, the projector is for {self.size}")
+        shape = (self.side, 2 * self.side, 3)
         if canvas is None:
-            canvas = np.zeros((self.side, 2 * self.side, 3), pair.left.dtype)
+            canvas = np.zeros(shape, pair.left.dtype)
+        elif canvas.shape != shape or canvas.dtype != pair.left.dtype:
+            raise InputError(
+                f"the canvas is {describe(canvas)}; it must be {shape} {pair.left.dtype}"
+            )
         for eye, view in enumerate((pair.left, pair.right)):
             half = canvas[:, eye * self.side : (eye + 1) * self.side]
             half[self._rows, self._columns] = self._draw(view)

@@ -135,13 +135,41 @@ class FileDepth:
                 f"{path} does not say what its values mean; pass --depth-polarity near-bright or "
                 "far-bright"
             )
-        # Pictures are near maps, as everywhere; numbers may be inverse depth of any scale.
         if self.polarity == "far-bright":
-            if not whole:
-                return read_depth(path, DepthKind.DEPTH)
-            depth = read_depth(path, DepthKind.NEAR)
-            return DepthMap(np.float32(1) - depth.values, DepthKind.NEAR, depth.source_size)
-        return read_depth(path, DepthKind.NEAR if whole else DepthKind.INVERSE_DEPTH)
+            return _far_bright(path, maps["depth"])
+        # Pictures are near maps, as everywhere; numbers may be inverse depth of any scale.
+        kind = DepthKind.NEAR if whole else DepthKind.INVERSE_DEPTH
+        return _doubted(read_depth(path, kind), maps["depth"])
+
+
+def _far_bright(path: Path, stored: NDArray[Any]) -> DepthMap:
+    """Distance, or a picture of it.
+
+    Sensors and data sets write 16 bits: millimetres or another unit, 0 where nothing was
+    measured. They end long before white; pictures of depth are scaled to it.
+    """
+    distance = read_depth(path, DepthKind.DEPTH)
+    if stored.dtype.kind not in "bu":
+        return distance
+    if stored.dtype.itemsize > 1 and stored.max() < np.iinfo(stored.dtype).max:
+        note = "its depth is taken as distances, as it does not reach white; 0 is no value"
+        return replace(distance, notes=(note,))
+    near = read_depth(path, DepthKind.NEAR)
+    return replace(near, values=np.float32(1) - near.values)
+
+
+def _doubted(near: DepthMap, stored: NDArray[Any]) -> DepthMap:
+    """The same, with a note where distances may have been taken as a picture of near."""
+    if stored.dtype.kind != "u" or stored.dtype.itemsize == 1:
+        return near
+    white, most = int(np.iinfo(stored.dtype).max), int(stored.max())
+    if most > white // 2:
+        return near
+    note = (
+        f"its depth reaches {most} of {white} and is taken as near where it is bright; "
+        "for distances pass --depth-polarity far-bright"
+    )
+    return replace(near, notes=(note,))
 
 
 def smaller(depth: DepthMap, size: Size) -> DepthMap:

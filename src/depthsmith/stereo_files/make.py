@@ -73,7 +73,8 @@ class Maker:
                 job.targets[0].parent.mkdir(parents=True, exist_ok=True)
         _write(job, look, views)
         self.observe(photo, found, look, focal_px)
-        return (*photo.notes, *found.depth.notes[len(photo.notes) :], *views.notes, *notes)
+        # A network's depth repeats the notes of its photo.
+        return tuple(dict.fromkeys((*photo.notes, *found.depth.notes, *views.notes, *notes)))
 
     def _idle(self, found: Found, look: Look) -> tuple[str, ...]:
         """Of several depth files, some may be in metres."""

@@ -18,6 +18,7 @@ from depthsmith.depth.temporal.link import Field, link, step_between
 from depthsmith.depth.temporal.motion import brightness
 from depthsmith.depth.temporal.smooth import Belief, carried
 from depthsmith.depth.temporal.values import DepthSample, SteadySettings
+from depthsmith.errors import InputError
 from depthsmith.types import ByteArray, FloatArray
 
 _LONG_SIDE = 260
@@ -58,7 +59,7 @@ class Carrier:
         """Take the next frame; give those that have depth now.
 
         Raises:
-            ValueError: if the first frame of a shot has no depth, or there is none for longer
+            InputError: if the first frame of a shot has no depth, or there is none for longer
                 than the settings say.
         """
         done = []
@@ -68,9 +69,9 @@ class Carrier:
             self._key = key
             return [*done, Whole(sample, sample.inverse, key)]
         if sample.cut or self._key is None:
-            raise ValueError(f"frame {sample.index} starts a shot and has no depth")
+            raise InputError(f"frame {sample.index} starts a shot and has no depth")
         if sample.index - self._key.index >= self._settings.every:
-            raise ValueError(
+            raise InputError(
                 f"frame {sample.index} has no depth, nor have the {self._settings.every - 1} "
                 "before it; that is more than the settings say"
             )

@@ -25,6 +25,7 @@ from depthsmith.depth.temporal.values import (
     SteadySettings,
 )
 from depthsmith.depth.temporal.window import Window
+from depthsmith.errors import InputError
 
 
 class Stabilizer:
@@ -56,15 +57,15 @@ class Stabilizer:
         """Take the next frame; give those that are finished, in order.
 
         Raises:
-            ValueError: if frames are not in order, not of one size, or the first frame of a
-                shot has no depth.
+            InputError: if frames are not in order, not of one size, or have no depth where a
+                shot begins or for longer than the settings say.
         """
         if self._pushed is not None:
             index, shape = self._pushed
             if sample.index != index + 1:
-                raise ValueError(f"frame {sample.index} pushed after frame {index}")
+                raise InputError(f"frame {sample.index} pushed after frame {index}")
             if sample.guide.shape != shape:
-                raise ValueError(f"frame {sample.index} is {sample.guide.shape}, not {shape}")
+                raise InputError(f"frame {sample.index} is {sample.guide.shape}, not {shape}")
         self._pushed = (sample.index, sample.guide.shape)
         self._take(self._carrier.push(sample))
         return self._finished(at_end=False)

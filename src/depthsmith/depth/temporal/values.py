@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -9,8 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.errors import UsageError
-from depthsmith.types import ByteArray, FloatArray
+from depthsmith.errors import InputError, UsageError
+from depthsmith.types import ByteArray, FloatArray, describe
 
 Mode = Literal["off", "fast", "quality"]
 Affine = Literal["scale-shift", "scale", "none"]
@@ -22,6 +23,9 @@ LOOK_AHEAD = 2 * BLOCK - 1
 """Most frames after a frame that it depends on; frames between key frames add to it."""
 
 MAX_EVERY = 12
+
+_LARGEST = 1e30
+"""Of inverse depth: sums and aligned values stay finite in float32."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +77,15 @@ class DepthSample:
 
     Attributes:
         index: counts frames; the next sample has the next number.
-        inverse: ``(h, w)`` float32 inverse depth, larger is nearer, finite; up to what
-            `SteadySettings.affine` leaves open. None between key frames.
+        inverse: ``(h, w)`` float32 inverse depth, larger is nearer, finite and at most 1e30
+            away from 0; up to what `SteadySettings.affine` leaves open. None between key
+            frames.
         guide: ``(h, w, 3)`` uint8 RGB picture at the same size.
         cut: first frame of a shot. It has depth.
         time_s: presentation time in seconds.
+
+    Raises:
+        InputError: for arrays of other shapes or types, or values out of range.
     """
 
     index: int
@@ -87,19 +95,24 @@ class DepthSample:
     time_s: float
 
     def __post_init__(self) -> None:
-        if self.guide.dtype != np.uint8 or self.guide.ndim != 3 or self.guide.shape[2] != 3:
-            raise ValueError(
-                f"guide must be (h, w, 3) uint8, not {self.guide.shape} {self.guide.dtype}"
-            )
-        if self.inverse is None:
+        guide, inverse = np.asarray(self.guide), self.inverse
+        if guide.dtype != np.uint8 or guide.shape[2:] != (3,) or not guide.size:
+            raise InputError(f"guide must be (h, w, 3) uint8, not {describe(self.guide)}")
+        if inverse is None:
             return
-        if self.inverse.dtype != np.float32 or self.inverse.shape != self.guide.shape[:2]:
-            raise ValueError(
-                f"inverse must be {self.guide.shape[:2]} float32, "
-                f"not {self.inverse.shape} {self.inverse.dtype}"
+        inverse = np.asarray(inverse)
+        if inverse.dtype != np.float32 or inverse.shape != guide.shape[:2]:
+            raise InputError(
+                f"inverse must be {guide.shape[:2]} float32, not {describe(self.inverse)}"
             )
-        if not np.isfinite(self.inverse).all():
-            raise ValueError(f"inverse depth of frame {self.index} is not finite everywhere")
+        low, high = float(inverse.min()), float(inverse.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise InputError(f"inverse depth of frame {self.index} is not finite everywhere")
+        if max(-low, high) > _LARGEST:
+            raise InputError(
+                f"inverse depth of frame {self.index} goes from {low:.4g} to {high:.4g}; "
+                f"it may reach {_LARGEST:g}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
