@@ -313,7 +313,7 @@ def test_crops_of_the_literature() -> None:
     for crop in ("5,25,8", "a,b,c,d", "25,5,8,33", "gargl", "-1,5,8,33", ""):
         with pytest.raises(UsageError, match="is none of none, eigen, garg, nyu, nor T,B,L,R"):
             check_crop(crop)
-    with pytest.raises(DatasetError, match="does not lie inside of the truth, 20x40"):
+    with pytest.raises(DatasetError, match="does not lie inside of the truth, 40x20"):
         crop_mask(Size(20, 40), "5,25,8,33")
 
 

@@ -341,5 +341,5 @@ def test_names_that_are_none_are_not_taken_for_the_default() -> None:
 def test_an_input_that_no_memory_holds_is_named() -> None:
     """OpenCV says so by an exception of its own, NumPy by ``MemoryError``."""
     huge = Predictor(FakeSession(DA2), fit="stretch", resolution=14 * 10**6)
-    with pytest.raises(InputError, match="not enough memory for the 56x42 photo"):
+    with pytest.raises(InputError, match="not enough memory for the 42x56 photo"):
         huge.predict(noise(56, 42))

@@ -24,7 +24,8 @@ _HEAD = """\
 <!-- Written by tools/api_reference.py from the docstrings; change those and run `make docs`. -->
 
 Every public name of `depthsmith`, as `help()` shows it. Importing the package is cheap: a name is
-loaded when it is first used. Sizes are `height, width`; colour is RGB. All errors derive from
+loaded when it is first used. Sizes are `height, width`, of arrays as of networks' inputs; messages
+about pictures say width x height, as in 1920x1080. Colour is RGB. All errors derive from
 `DepthsmithError`.
 
 | for | there is |

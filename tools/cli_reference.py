@@ -25,7 +25,8 @@ _HEAD = """\
 <!-- Written by tools/cli_reference.py from the help texts; change those and run `make docs`. -->
 
 What `depthsmith --help` and `depthsmith VERB --help` print. Results go to standard output,
-progress and notes to standard error.
+progress and notes to standard error. Sizes of photos and films are width x height (1920x1080),
+those of networks' inputs, as of `--size`, height x width.
 """
 
 _MEANINGS = {

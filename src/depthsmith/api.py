@@ -9,7 +9,7 @@ from depthsmith.depth.sizes import Frames
 from depthsmith.errors import ModelError
 from depthsmith.model_store import AUTO, Announce, resolve, say_nothing
 from depthsmith.pipeline import Predictor
-from depthsmith.runtime import open_session
+from depthsmith.runtime import first_choice, open_session
 from depthsmith.types import Size
 
 
@@ -82,7 +82,7 @@ def load(
         session = open_session(path, provider=provider, threads=threads, alone=alone)
     for note in session.notes:
         announce(note)
-    if provider == "auto":
+    if provider == "auto" and first_choice(provider) != "cpu":  # else there was no choice
         announce(f"running on {session.provider}")
     return Predictor(
         session,

@@ -368,7 +368,7 @@ def _noticing_memory(photo: Photo) -> Iterator[None]:
         if isinstance(error, cv2.error) and error.code != cv2.Error.StsNoMem:
             raise
         raise InputError(
-            f"not enough memory for the {photo.size} photo; use a smaller --resolution"
+            f"not enough memory for the {photo.size.wxh} photo; use a smaller --resolution"
         ) from error
 
 

@@ -27,13 +27,18 @@ PATCH_SIZE = 14
 
 
 class Size(NamedTuple):
-    """Height and width in pixels."""
+    """Height and width in pixels. Printed in that order, as of arrays and of networks' inputs."""
 
     height: int
     width: int
 
     def __str__(self) -> str:
         return f"{self.height}x{self.width}"
+
+    @property
+    def wxh(self) -> str:
+        """``1920x1080``, width first: how people are told the size of a picture."""
+        return f"{self.width}x{self.height}"
 
 
 class DepthKind(str, Enum):

@@ -60,7 +60,8 @@ def test_no_arguments_show_the_help() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["dpeth"], "no such command 'dpeth'"),
+        (["depht"], "no such command 'depht' (Did you mean depth?); see `depthsmith --help`"),
+        (["xyzzy"], "no such command 'xyzzy'; see `depthsmith --help`"),
         (["--fast"], "no such option: --fast"),
         (["pull"], "missing argument 'NAME'; see `depthsmith pull --help`"),
         (["pull", "a", "b"], "b"),

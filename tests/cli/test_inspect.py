@@ -63,7 +63,7 @@ def test_a_file_of_ours_in_words(ours: Path, capsys: pytest.CaptureFixture[str])
     told = lines(capsys)
     assert told["contract"] == ["in the file"]
     assert told["input"] == ["image uint8 [batch, 294, 518, 3] NHWC RGB, 0 to 255"]
-    assert told["size"] == ["294x518"]
+    assert told["size"] == ["294x518, height x width"]
     assert told["output"] == [
         "depth [batch, 294, 518] depth, larger is farther",
         "sky [batch, 294, 518] sky",

@@ -454,6 +454,28 @@ def test_progress_for_programs(run: Run, folder: Path) -> None:
     assert events[kinds.index("flicker")]["frames"] == 30
 
 
+def test_of_one_frame_there_is_nothing_to_measure(run: Run, folder: Path) -> None:
+    make_film_file(folder / "a.mp4", parts=((0.1, 10),))
+    status, _, err = run("a.mp4", "--report", "-o", "b.mp4")
+    assert status == 0 and "1 frame: there is no next frame to compare it with" in err
+    assert " 0.000 %" not in err
+    status, out, _ = run("b.mp4", "--json", verb="flicker")
+    found = json.loads("\n".join(out))
+    assert (status, found["error"], found["pumping"]) == (0, None, None)
+    assert found["shots"][0]["worst"] is None
+
+
+def test_hardware_that_auto_does_not_find_is_said(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("depthsmith.media.film.encoding.find_encoder", lambda *_: None)
+    make_film_file(folder / "a.mp4", parts=((0.3, 10),))
+    status, _, err = run("a.mp4", "--hardware", "auto")
+    assert status == 0 and "no hardware here encodes h264; it was encoded on the CPU" in err
+    status, _, err = run("a.mp4", "-o", "b.mp4")
+    assert status == 0 and "hardware" not in err
+
+
 def test_flicker_counts_what_flickers(run: Run, folder: Path) -> None:
     """A still film whose brightness jumps by a tenth is off by a tenth, all of it pumping."""
     still = draw_frame(5, SIZE)

@@ -383,7 +383,7 @@ def test_middlebury_without_calibration(tmp_path: Path, text: str) -> None:
 def test_eth3d_of_another_size(tmp_path: Path) -> None:
     make_eth3d(tmp_path)
     photo(tmp_path / "jpg/courtyard/images/dslr_images/DSC_0286.JPG", 25, 32)
-    with pytest.raises(DatasetError, match="3072 bytes, its photo of 25x32 needs 3200"):
+    with pytest.raises(DatasetError, match="3072 bytes, its photo of 32x25 needs 3200"):
         depth_in(open_dataset(tmp_path))
 
 

@@ -103,7 +103,7 @@ def test_masks_of_every_sort(tmp_path: Path, depth_m: Values) -> None:
     both = read_truth(tmp_path / "d.npz", mask=tmp_path / "gray.png").mask
     np.testing.assert_array_equal(both, mask & np.eye(*depth_m.shape, dtype=bool))
     cv2.imwrite(str(tmp_path / "small.png"), levels[:-1])
-    with pytest.raises(DatasetError, match=r"mask of .* is 11x17, the depth 12x17"):
+    with pytest.raises(DatasetError, match=r"mask of .* is 17x11, the depth 17x12"):
         read_truth(tmp_path / "d.npy", mask=tmp_path / "small.png")
 
 

@@ -508,6 +508,10 @@ def test_what_is_no_film_is_named(tmp_path: Path) -> None:
         picture.save(tmp_path / f"a.{suffix}")
         with pytest.raises(FilmError, match="still picture"):
             probe(tmp_path / f"a.{suffix}")
+    other = Image.fromarray(draw_frame(1, (96, 128)))
+    picture.save(tmp_path / "moving.webp", save_all=True, append_images=[other])
+    with pytest.raises(FilmError, match="animated WebP, which FFmpeg does not read"):
+        probe(tmp_path / "moving.webp")
     with av.open(str(tmp_path / "sound.m4a"), "w") as output:
         stream = output.add_stream("aac", rate=48000)
         frame = av.AudioFrame.from_ndarray(np.zeros((1, 48000), np.float32), "fltp", "mono")

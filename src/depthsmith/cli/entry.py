@@ -33,9 +33,29 @@ def run(arguments: Sequence[str]) -> int:
         import warnings
 
         warnings.simplefilter("ignore")  # libraries warn developers; a user cannot act on it
+    _speak_of_compiling()
     with _noticing_interrupts() as interrupts:
         status = _guarded(rest, debug, interrupts)
     return int(status)
+
+
+def _speak_of_compiling() -> None:
+    """Say once why nothing seems to happen: it takes 10 to 30 seconds."""
+    from depthsmith.jit import tell_of_compiling
+
+    said: list[bool] = []
+
+    def told(kept: bool) -> None:
+        if not said:
+            said.append(kept)
+            console.note(
+                "compiling the inner loops, which only the first run does"
+                if kept
+                else "compiling the inner loops; set NUMBA_CACHE_DIR to a folder that can be "
+                "written, and the next run need not"
+            )
+
+    tell_of_compiling(told)
 
 
 @contextlib.contextmanager

@@ -148,13 +148,18 @@ def flicker_values(found: FlickerReport) -> dict[str, object]:
     """For JSON."""
     from dataclasses import asdict
 
-    return {name: value for name, value in asdict(found).items() if name != "shots"} | {
-        "shots": [asdict(shot) for shot in found.shots]
-    }
+    values = asdict(found)
+    if _nothing_to_compare(found):
+        values |= {"error": None, "pumping": None}
+    nothing = {"error": None, "pumping": None, "worst": None}
+    return values | {"shots": [asdict(s) | (nothing if s.frames < 2 else {}) for s in found.shots]}
 
 
 def flicker_text(found: FlickerReport) -> str:
     """For people: a line for the film, and one for each shot if there are several."""
+    if _nothing_to_compare(found):
+        what = "1 frame" if found.frames == 1 else f"{found.frames} frames, each a shot of its own"
+        return f"{what}: there is no next frame to compare it with"
     along = "along its motion" if found.compensated else "from frame to frame, motion included"
     lines = [
         f"{found.frames} frames: depth changes by {100 * found.error:.3f} % of its range {along}; "
@@ -162,7 +167,9 @@ def flicker_text(found: FlickerReport) -> str:
     ]
     if len(found.shots) > 1:
         rows = [
-            (
+            (str(shot.start), str(shot.frames), "-", "-", "-")
+            if shot.frames < 2
+            else (
                 str(shot.start), str(shot.frames), f"{100 * shot.error:.3f} %",
                 f"{100 * shot.pumping:.3f} %", f"{100 * shot.worst[0]:.3f} % at {shot.worst[1]}",
             )
@@ -171,6 +178,10 @@ def flicker_text(found: FlickerReport) -> str:
         head = ("shot from frame", "frames", "error", "pumping", "worst")
         lines.append(console.table(head, rows))
     return "\n".join(lines)
+
+
+def _nothing_to_compare(found: FlickerReport) -> bool:
+    return all(shot.frames < 2 for shot in found.shots)
 
 
 def clock(seconds: float) -> str:

@@ -47,6 +47,16 @@ class LazyGroup(TyperGroup):
             return None
         return load(cmd_name)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        import difflib
+
+        verbs = self.list_commands(ctx)
+        if args and args[0] not in verbs and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], verbs)
+            hint = f" (Did you mean {' or '.join(near)}?)" if near else ""
+            ctx.fail(f"No such command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         rows = [(verb, VERBS[verb]) for verb in self.list_commands(ctx)]
         with formatter.section("Commands"):

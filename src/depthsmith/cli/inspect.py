@@ -131,11 +131,12 @@ def _shape(info: TensorInfo) -> str:
 def _size(found: Inspection) -> str:
     rule = found.contract.size
     if rule.fixed:
-        return str(rule.fixed)
+        square = rule.fixed.height == rule.fixed.width
+        return str(rule.fixed) if square else f"{rule.fixed}, height x width"
     if rule.height is None and rule.width is None:
         return f"any, multiples of {rule.multiple_of}"
     height, width = (f"{side}" if side else "any" for side in (rule.height, rule.width))
-    return f"{height} x {width}, multiples of {rule.multiple_of}"
+    return f"{height}x{width}, height x width, multiples of {rule.multiple_of}"
 
 
 def _flat(values: Mapping[str, Any]) -> str:

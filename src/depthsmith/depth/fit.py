@@ -119,8 +119,9 @@ def _official_placement(
     network = official_size(source, preprocessing, resolution)
     if not rule.accepts(network):
         raise UsageError(
-            f"--fit official makes {network} of this {source} photo, and the file does not take "
-            "that size; use --fit letterbox, or a file built with --size dynamic"
+            f"--fit official makes an input of {network} (height x width) of this {source.wxh} "
+            "photo, which the file does not take; use --fit letterbox, or a file built with "
+            "--size dynamic"
         )
     # V2's infer_image goes back with align_corners=True, V1's run.py with False.
     return Placement(source, network, 0, 0, network, align_corners=preprocessing == "da2")

@@ -51,7 +51,7 @@ def ordinal_accuracy(
     outside = (rows < 0) | (rows >= height) | (columns < 0) | (columns >= width)
     if outside.any():
         first = pairs[int(np.argmax(outside.any(axis=1)))]
-        raise DatasetError(f"{first} lies outside of a picture of {height}x{width}")
+        raise DatasetError(f"{first} lies outside of a picture of {width}x{height}")
     values = prediction[rows, columns].astype(np.float64)
     if not np.isfinite(values).all():
         raise InputError("the prediction is NaN or infinite at a point of a pair")

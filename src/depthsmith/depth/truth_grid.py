@@ -49,8 +49,8 @@ def resize_to_truth(prediction: NDArray[Any], size: Size) -> FloatArray:
     off = abs(size.width * height / width - size.height)
     if off > max(1.0, ASPECT_TOLERANCE * size.height):
         raise DatasetError(
-            f"the truth is {size}, the photo and its prediction {height}x{width}: their shapes "
-            "differ, so one is cropped or turned"
+            f"the truth is {size.wxh}, the photo and its prediction {width}x{height}: their "
+            "shapes differ, so one is cropped or turned"
         )
     values: FloatArray = prediction.astype(np.float32, copy=False)
     if prediction.shape == tuple(size):
@@ -98,7 +98,7 @@ def crop_mask(size: Size, crop: str) -> BoolArray:
     else:
         top, bottom, left, right = _rectangle(crop)
         if bottom > size.height or right > size.width:
-            raise DatasetError(f"the crop {crop} does not lie inside of the truth, {size}")
+            raise DatasetError(f"the crop {crop} does not lie inside of the truth, {size.wxh}")
     inside[top:bottom, left:right] = True
     return inside
 

@@ -148,10 +148,10 @@ def frames_note(image: Image.Image) -> tuple[str, ...]:
 def check_pixels(width: int, height: int, name: str, max_pixels: int | None) -> None:
     """Refuse what is too large to be a picture by accident."""
     if min(width, height) < 1:
-        raise ImageError(f"{name} has no pixels ({height}x{width})")
+        raise ImageError(f"{name} has no pixels ({width}x{height})")
     if max_pixels is not None and width * height > max_pixels:
         raise ImageError(
-            f"{name} is {height}x{width}, {width * height:,} pixels; the limit is "
+            f"{name} is {width}x{height}, {width * height:,} pixels; the limit is "
             f"{max_pixels:,}; raise it with --max-pixels"
         )
 

@@ -133,7 +133,9 @@ class Projector:
             InputError: for views of another size, or a canvas that is not that.
         """
         if pair.size != self.size:
-            raise InputError(f"the views are {pair.size}, the projector is for {self.size}")
+            raise InputError(
+                f"the views are {pair.size.wxh}, the projector is for {self.size.wxh}"
+            )
         shape = (self.side, 2 * self.side, 3)
         if canvas is None:
             canvas = np.zeros(shape, pair.left.dtype)

@@ -118,7 +118,7 @@ def checked(rgb: PixelArray, disparity_px: FloatArray) -> tuple[PixelArray, Floa
         )
     if disparity_px.shape[0] > rgb.shape[0] or disparity_px.shape[1] > rgb.shape[1]:
         raise UsageError(
-            f"the depth map is {disparity_px.shape[0]}x{disparity_px.shape[1]}, "
-            f"larger than the picture of {rgb.shape[0]}x{rgb.shape[1]}"
+            f"the depth map is {disparity_px.shape[1]}x{disparity_px.shape[0]}, "
+            f"larger than the picture of {rgb.shape[1]}x{rgb.shape[0]}"
         )
     return rgb, disparity_px

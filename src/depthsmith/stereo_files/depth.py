@@ -93,7 +93,7 @@ class FileDepth:
         (height, width), (rows, columns) = photo.size, depth.size
         if abs(columns * height / (rows * width) - 1) > _SHAPES_APART:
             raise ImageError(
-                f"the depth map {path} is {depth.size}, its photo {photo.size}: "
+                f"the depth map {path} is {depth.size.wxh}, its photo {photo.size.wxh}: "
                 "not the same proportions"
             )
         if rows > height or columns > width:

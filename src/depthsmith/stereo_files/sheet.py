@@ -58,7 +58,7 @@ class StereoSheet:
             tenths = int(at_s * 10)
             name += f"   {tenths // 600}:{tenths % 600 / 10:04.1f}"
         row = (_tile(photo.rgb, photo), color_table(_COLORMAP)[near], _tile(glasses, photo))
-        self._rows.append(SheetRow(f"{name}   {photo.size}", row))
+        self._rows.append(SheetRow(f"{name}   {photo.size.wxh}", row))
 
     def write(self, path: Path, model: str) -> bool:
         """Write the sheet as PNG, JPEG or WebP.

@@ -107,6 +107,9 @@ def video_sink(
         codec=coding.codec, hardware=coding.hardware, crf=coding.crf, preset=coding.preset,
         bit_rate=coding.bit_rate, color=color, info=film,
     )  # fmt: skip
+    notes: tuple[str, ...] = ()
+    if coding.hardware == "auto" and not encoding.hardware:
+        notes = (f"no hardware here encodes {encoding.codec}; it was encoded on the CPU",)
     size = painter.size_of(film.size)
     right = job.targets[1] if len(job.targets) > 1 else None
     check_size(encoding, size)
@@ -115,4 +118,5 @@ def video_sink(
         job.target, film, encoding, size,
         key=f"{key} {encoding} {coding.keep_tracks} {layout}", resume=resume,
         spans=reading.spans, layout=layout, keep_tracks=coding.keep_tracks, right=right,
+        notes=notes,
     )  # fmt: skip

@@ -108,7 +108,7 @@ class FilmOfDepth:
         padded = height + height % 2, width + width % 2  # as codecs need it
         if size != padded and abs(columns * height / (rows * width) - 1) > _SHAPES_APART:
             raise FilmError(
-                f"{self.path} is {size}, {film.path} {film.size}: not the same proportions"
+                f"{self.path} is {size.wxh}, {film.path} {film.size.wxh}: not the same proportions"
             )
 
     def _spans_of(self, film: FilmInfo) -> tuple[Span, ...]:

@@ -65,7 +65,7 @@ def _truth(depth: Path, photo: Path, calibration: Path | None, units: float) -> 
     needed = 4 * width * height
     if len(data) != needed:
         raise DatasetError(
-            f"{depth} has {len(data)} bytes, its photo of {height}x{width} needs {needed}"
+            f"{depth} has {len(data)} bytes, its photo of {width}x{height} needs {needed}"
         )
     depth_m = np.frombuffer(data, "<f4").reshape(height, width).astype(np.float32)
     depth_m /= np.float32(units)

@@ -100,7 +100,7 @@ def read_dpt(path: Path) -> FloatArray:
         raise DatasetError(f"{path} is no DPT file of Sintel's")
     width, height = struct.unpack("<ii", data[4:12])
     if width < 1 or height < 1 or len(data) != 12 + 4 * width * height:
-        raise DatasetError(f"{path} is damaged: {len(data)} bytes for {height}x{width}")
+        raise DatasetError(f"{path} is damaged: {len(data)} bytes for {width}x{height}")
     values: FloatArray = np.frombuffer(data, "<f4", offset=12).reshape(height, width)
     return values.astype(np.float32)
 
@@ -176,4 +176,4 @@ def _flat(values: NDArray[Any], path: Path) -> NDArray[Any]:
 
 
 def _size(array: NDArray[Any]) -> str:
-    return "x".join(str(n) for n in array.shape)
+    return "x".join(str(n) for n in array.shape[::-1])

@@ -7,22 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from depthsmith.jit import compiled
+
 Planes = NDArray[Any]
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 
 
-def _compiled(function: Any) -> Any:
-    try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:  # no folder to keep it in can be written
-        return numba.njit(**_OPTIONS)(function)
-
-
-@_compiled
+@compiled
 def yuv_to_rgb(  # noqa: PLR0912
     y: Planes, u: Planes, v: Planes, factors: Planes, halve: Planes, out: Planes
 ) -> None:
@@ -88,7 +81,7 @@ def yuv_to_rgb(  # noqa: PLR0912
             line[3 * x + 2] = np.int32(min(max(blue, zero), top))
 
 
-@_compiled
+@compiled
 def light_to_rgb(
     deep: Planes, decode: Planes, system: Planes, tone: Planes, gamut: Planes, encode: Planes,
     luma: Planes, out: Planes,

@@ -51,6 +51,7 @@ def open_film(
     keep_tracks: bool = True,
     shows: str | None = None,
     right: Path | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Sink:
     """Open a video file for writing.
 
@@ -70,6 +71,7 @@ def open_film(
         right: of a second file. Pictures are then two views of ``size`` side by side; the left
             one goes into ``target``, the right one here, each with all tracks. ``shows`` is
             which eye it is.
+        notes: of the sink, see `Sink.notes`.
 
     Raises:
         UsageError: if ``resume`` finds work of another key, or another process is at work on
@@ -79,7 +81,7 @@ def open_film(
     """
     if CONTAINERS.get(target.suffix.lower()) != encoding.container:
         raise UsageError(f"the encoding was chosen for {encoding.container}, not for {target}")
-    notes = check_size(encoding, size)
+    notes += check_size(encoding, size)
     if shows is None:
         shows = "depth" if encoding.content == "gray" else "picture"
         shows = shows if layout == _MONO else "stereo"

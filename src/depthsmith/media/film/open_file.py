@@ -19,6 +19,7 @@ _NO_FILMS = (
 )  # fmt: skip
 
 _JPEG = b"\xff\xd8"
+_WEBP_MOVES = 0x02  # of the flags in the VP8X chunk (RFC 9649, section 2.7)
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def _open_error(path: Path, error: Any) -> FilmError:
 
 def _head(path: Path) -> bytes:
     with suppress(OSError), path.open("rb") as file:
-        return file.read(12)
+        return file.read(21)
     return b""
 
 
@@ -109,6 +110,11 @@ def reason(error: BaseException) -> str:
 def _check_format(path: Path, container: Any) -> None:
     name = container.format.name
     brand = container.metadata.get("major_brand", "").strip()
+    head = _head(path)
+    if name == "webp_pipe" and head[12:16] == b"VP8X" and head[20:] and head[20] & _WEBP_MOVES:
+        raise FilmError(
+            f"{path} is an animated WebP, which FFmpeg does not read; convert it to a GIF or MP4"
+        )
     still = name == "image2" or (name.endswith("_pipe") and name not in ("gif_pipe",))
     if still or brand in _STILLS:
         raise FilmError(
@@ -116,6 +122,6 @@ def _check_format(path: Path, container: Any) -> None:
         )
     if set(name.split(",")) & set(_NO_FILMS):
         raise FilmError(f"{path} is not a film (it looks like {name} text)")
-    if name == "mjpeg" and _head(path)[:2] != _JPEG:
+    if name == "mjpeg" and head[:2] != _JPEG:
         # Pictures in a document, as of a PDF, look like it.
         raise FilmError(f"{path} is not a film that FFmpeg knows")

@@ -47,7 +47,7 @@ def verify_film(
     except (av.error.FFmpegError, StopIteration, TypeError) as error:
         raise OutputError(f"what was written as {target} cannot be read back: {error}") from error
     if shape != size:
-        raise _wrong(target, f"pictures of {shape}", str(size))
+        raise _wrong(target, f"pictures of {shape.wxh}", size.wxh)
     if len(times) != len(montage.pts):
         raise _wrong(target, f"{len(times)} frames", f"{len(montage.pts)}")
     # What the container's clock rounds, or the last digit where it is the source's own.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from depthsmith.stereo.compiled.jit import compiled
+from depthsmith.jit import compiled
 from depthsmith.types import FloatArray, PixelArray
 
 _u = np.uint64

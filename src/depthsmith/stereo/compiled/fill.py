@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from depthsmith.stereo.compiled.jit import compiled
+from depthsmith.jit import compiled
 from depthsmith.types import FloatArray, PixelArray
 
 Shorts = NDArray[np.int16]
