@@ -169,6 +169,8 @@ def test_by_name():
         anaglyph(PAIR, "green")
     with pytest.raises(InputError):
         StereoPair(LEFT, RIGHT[:-1])
+    with pytest.raises(InputError, match="a StereoPair, not tuple"):
+        pack((LEFT, RIGHT), "sbs")
     for no_picture in (LEFT / 255, LEFT[..., 0], LEFT[:0], LEFT.tolist(), None):
         with pytest.raises(InputError, match="must be"):
             StereoPair(no_picture, no_picture)

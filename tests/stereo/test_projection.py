@@ -143,6 +143,8 @@ def test_wrong_options():
     with pytest.raises(InputError, match="views"):
         Projector(Size(100, 100), "vr180")(PAIR)
     projector = Projector(PAIR.size, "vr180", side=64)
+    with pytest.raises(InputError, match="a StereoPair, not tuple"):
+        projector((PAIR.left, PAIR.right))
     for canvas in (np.zeros((64, 64, 3), np.uint8), np.zeros((64, 128, 3), np.uint16)):
         with pytest.raises(InputError, match="canvas"):
             projector(PAIR, canvas)

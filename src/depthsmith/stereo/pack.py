@@ -131,7 +131,10 @@ def pack(pair: StereoPair, layout: str) -> PixelArray:
 
     Raises:
         UsageError: for a name that is not in `FORMATS`.
+        InputError: for what is no pair.
     """
+    if not isinstance(pair, StereoPair):
+        raise InputError(f"the views are a StereoPair, not {describe(pair)}")
     if layout not in FORMATS:
         raise UsageError(f"the layout is one of {', '.join(FORMATS)}, not {layout!r}")
     return FORMATS[layout](pair)

@@ -132,6 +132,8 @@ class Projector:
         Raises:
             InputError: for views of another size, or a canvas that is not that.
         """
+        if not isinstance(pair, StereoPair):
+            raise InputError(f"the views are a StereoPair, not {describe(pair)}")
         if pair.size != self.size:
             raise InputError(
                 f"the views are {pair.size.wxh}, the projector is for {self.size.wxh}"
