@@ -138,7 +138,11 @@ def _metadata(output: Any, film: Any, mark: str) -> None:
 
 
 def _timecode(output: Any, film: Any, source: FilmInfo, montage: Montage, done: Assembled) -> None:
+    import av
+
     timecode, reason = timecode_of(film, source.frame_rate)
+    if not reason and output.format.name != "matroska" and int(av.__version__.split(".")[0]) < 18:
+        reason = "PyAV before 18 does not tell FFmpeg the frame rate that it needs for it"
     if montage.parts:
         reason = "it is that of the whole film"
     if timecode and not reason:
