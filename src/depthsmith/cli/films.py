@@ -79,29 +79,28 @@ def _make_one(
 
 def _stopped(target: Path) -> str:
     from depthsmith.media.film.work import kept_frames
+    from depthsmith.plan import counted
 
     if kept := kept_frames(target):
-        return f"stopped; {_frames(kept)} kept, continue with --resume"
+        return f"stopped; {counted(range(kept), 'frame')} kept, continue with --resume"
     return "stopped too early for anything to be kept"
 
 
 def summary(made: Made, seconds: float) -> str:
     """One line about what was made."""
+    from depthsmith.plan import counted
+
     written = made.written
     count = written.frames - made.resumed_at
-    text = f"{_frames(written.frames)}, {float(written.duration):.2f} s of film"
+    text = f"{counted(range(written.frames), 'frame')}, {float(written.duration):.2f} s of film"
     if not count:
         return f"{text}, finished before"
     if made.resumed_at:
         text += f", continued at frame {made.resumed_at}"
     text += f", in {clock(seconds)} ({count / max(seconds, 1e-9):.2f} fps)"
     if made.skipped:
-        text += f"; {made.skipped} damaged frame{'s' if made.skipped > 1 else ''} skipped"
+        text += f"; {counted(range(made.skipped), 'damaged frame')} skipped"
     for what in ("copied", "converted", "dropped"):
         if getattr(written, what):
             text += f"; {what} {', '.join(getattr(written, what))}"
     return text
-
-
-def _frames(count: int) -> str:
-    return "1 frame" if count == 1 else f"{count} frames"

@@ -8,12 +8,8 @@ is a mixture of both). ``smooth`` averages it, over more rows and columns the fu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from depthsmith.errors import UsageError
-
-FillName = Literal["smooth", "repeat"]
-
 
 @dataclass(frozen=True)
 class Fill:
