@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from depthsmith.errors import UsageError
 
+
 @dataclass(frozen=True)
 class Fill:
     """How holes are filled.
